@@ -77,8 +77,13 @@ export async function ask(
 }
 
 /** The data of a query that must succeed. */
-export async function data(url: string, query: string, variables: object = {}): Promise<Record<string, Json>> {
-  const { data: answer, errors } = await ask(url, query, variables)
+export async function data(
+  url: string,
+  query: string,
+  variables: object = {},
+  token?: string,
+): Promise<Record<string, Json>> {
+  const { data: answer, errors } = await ask(url, query, variables, token)
   if (errors || !answer) throw new Error(JSON.stringify(errors))
   return answer
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Json, type Result, send } from './client.ts'
+import { ask, data, type Json, type Result } from './client.ts'
 
 /** A caller with a token. */
 export interface Person {
@@ -10,22 +10,11 @@ export interface Person {
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-export function personWith(url: string, token: string): Person {
-  const headers = { 'content-type': 'application/json', ...(token && bearer(token)) }
-  const ask = async (query: string, variables: object = {}) => {
-    const answer: Answer = await send(url, { headers, body: JSON.stringify({ query, variables }) })
-    return { status: answer.status, ...(JSON.parse(answer.text) as Result) }
-  }
-  return {
-    token,
-    ask,
-    async data(query, variables) {
-      const { data, errors } = await ask(query, variables)
-      if (errors || !data) throw new Error(JSON.stringify(errors))
-      return data
-    },
-  }
-}
+export const personWith = (url: string, token: string): Person => ({
+  token,
+  ask: (query, variables) => ask(url, query, variables, token),
+  data: (query, variables) => data(url, query, variables, token),
+})
 
 /** The answer of a mutation with a result union. */
 export async function mutate(

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { countedJobsMax, readJobCounts } from '../../../src/graphql/rows/job-counts.ts'
-import { ask, type Json, send } from '../../support/client.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { ask, data, type Json } from '../../support/client.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 
-let server: TestServer
 let ann: string
+const server = await openTestServer({ authenticate: authenticateByName })
 beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
   const viewer = await server.user('ann', 'RESEARCHER')
   ann = viewer.userId
   for (const lr of ['0.1', '0.1', '0.2'])
@@ -20,15 +16,12 @@ beforeAll(async () => {
     [failed],
   )
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function counts(args: string, name = 'admin'): Promise<Json> {
   const query = `{ jobCounts(${args}) { rows { key count byState { state count } } isExact } }`
-  const headers = { 'content-type': 'application/json', ...bearer(name) }
-  const { data, errors } = JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text)
-  if (errors) throw new Error(JSON.stringify(errors))
-  expect(data.jobCounts.isExact).toBe(true)
-  return data.jobCounts.rows
+  const { jobCounts } = await data(server.url, query, {}, name)
+  expect(jobCounts.isExact).toBe(true)
+  return jobCounts.rows
 }
 
 const queued = (count: number) => [{ state: 'QUEUED', count }]

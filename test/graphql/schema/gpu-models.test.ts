@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { send } from '../../support/client.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { data } from '../../support/client.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
-  await server.user('rosa', 'RESEARCHER')
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer({ authenticate: authenticateByName })
+beforeAll(() => server.user('rosa', 'RESEARCHER'))
 
 const query = '{ pools { nodes { gpusByModel { model memoryBytes count allocated byUser { count user { name } } } } } }'
 
-async function readModels(name: string) {
-  const { text } = await send(server.url, {
-    headers: { 'content-type': 'application/json', ...bearer(name) },
-    body: JSON.stringify({ query }),
-  })
-  return JSON.parse(text).data.pools.nodes[0].gpusByModel
-}
+const readModels = async (name: string) => (await data(server.url, query, {}, name))['pools'].nodes[0].gpusByModel
 
 it('a pool counts its GPUs by model, and their byUser as far as the viewer may see their jobs', async () => {
   const { sql } = server.domain.db

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { data, type Json, send } from '../../support/client.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { data, type Json } from '../../support/client.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 
 /** `node` finds an object of every type, if the viewer may see it. */
-let server: TestServer
+const server = await openTestServer({ authenticate: authenticateByName })
 beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
   await server.user('rosa', 'RESEARCHER')
   const { sql } = server.domain.db
   await sql.query(
@@ -18,13 +14,11 @@ beforeAll(async () => {
     `INSERT INTO webhook_delivery (id, endpoint, type, body) VALUES ('msg_1', 'ci', 'job.approval_requested', '{}')`,
   )
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function readNode(name: string, id: string): Promise<Json> {
   const query = `{ node(id: "${id}") { __typename id
     ... on Webhook { eventTypes } ... on WebhookDelivery { eventType } ... on Viewer { user { name } } } }`
-  const headers = { 'content-type': 'application/json', ...bearer(name) }
-  return JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text).data.node
+  return (await data(server.url, query, {}, name))['node']
 }
 
 it('a webhook and its deliveries are found with webhook.write', async () => {

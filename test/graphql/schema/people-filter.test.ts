@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ask, data, type Json, send } from '../../support/client.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { ask, data, type Json } from '../../support/client.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 
-let server: TestServer
+const server = await openTestServer({ authenticate: authenticateByName })
 beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
   await server.user('zoe', 'RESEARCHER')
   await server.user('ann', 'LEAD')
   const { sql } = server.domain.db
@@ -24,7 +20,6 @@ beforeAll(async () => {
        ('quota_2', 'COST_PER_DAY', 'WARN', 'GLOBAL', NULL, 5)`,
   )
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 const names = async (list: string, field = 'name') => {
   const answer = await data(server.url, `{ ${list} { nodes { ${field} } totalCount } }`)
@@ -72,8 +67,7 @@ it('quotas are filtered by type, action, scope and key', async () => {
 it('a filter shows nobody that the viewer may not see', async () => {
   const query =
     '{ users(filter: { disabled: true }) { nodes { id } totalCount } teams(filter: { text: "audio" }) { totalCount } }'
-  const headers = { 'content-type': 'application/json', ...bearer('zoe') }
-  expect(JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text).data).toEqual({
+  expect(await data(server.url, query, {}, 'zoe')).toEqual({
     users: { nodes: [], totalCount: 0 },
     teams: { totalCount: 0 },
   })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Json, send } from '../../support/client.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { data, type Json } from '../../support/client.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 
 /** Scopes of quotas, whose users and teams are objects. */
-let server: TestServer
+const server = await openTestServer({ authenticate: authenticateByName })
 beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
   await server.user('max', 'RESEARCHER', ['quota.write'])
   for (let n = 0; n < 20; n++) await server.user(`user${n}`, 'RESEARCHER')
   const { sql } = server.domain.db
@@ -23,12 +19,10 @@ beforeAll(async () => {
        ('quota_team', 'JOBS_PER_DAY', 'BLOCK', 'TEAM', 'vision', 5), ('quota_all', 'JOBS_PER_DAY', 'BLOCK', 'GLOBAL', NULL, 5)`,
   )
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function readScopes(name: string, first = 100): Promise<Json[]> {
   const query = `{ quotas(first: ${first}) { nodes { id scope { kind name user { id name } team { id name } } } } }`
-  const headers = { 'content-type': 'application/json', ...bearer(name) }
-  return JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text).data.quotas.nodes
+  return (await data(server.url, query, {}, name))['quotas'].nodes
 }
 
 const find = (scopes: readonly Json[], id: string) => scopes.find((each) => each.id === id)?.scope

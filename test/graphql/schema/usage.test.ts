@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createViewer } from '../../../src/domain/access.ts'
 import { measurePool } from '../../../src/domain/usage/pool-use.ts'
 import { saveSamples } from '../../../src/domain/usage/run-samples.ts'
-import { type Json, send } from '../../support/client.ts'
+import { ask as askServer, type Json } from '../../support/client.ts'
 import { CommandLine } from '../../support/command-line.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { createLeader } from '../../support/leader.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { authenticateByName, openTestServer } from '../../support/server.ts'
 import { storeSnapshot } from '../../support/snapshots.ts'
 
 /** Samples of runs and use of pools, as people see them. */
-let server: TestServer
 let runId: string
 
+const server = await openTestServer({ authenticate: authenticateByName })
 beforeAll(async () => {
-  server = await startServer({
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
-  })
   const [rosa] = [await server.user('rosa', 'RESEARCHER'), await server.user('vic', 'VIEWER')]
   const jobId = await server.submit({ resources: { cpu: 2 } }, rosa)
   await server.submit({ resources: { cpu: 1 } })
@@ -28,12 +24,8 @@ beforeAll(async () => {
   await saveSamples(sql, [{ runId, cpuCores: 1.5, memoryBytes: 2 ** 40, gpuPercent: null, gpuMemoryBytes: null }])
   await measurePool(sql, 'sim')
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
-async function ask(name: string, query: string): Promise<Json> {
-  const headers = { 'content-type': 'application/json', ...bearer(name) }
-  return JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text)
-}
+const ask = (name: string, query: string): Promise<Json> => askServer(server.url, query, {}, name)
 
 const samplesOf = (args = '') =>
   `{ node(id: "${runId}") { ... on Run { samples${args} { at cpu memoryBytes gpuPercent gpuMemoryBytes } } } }`

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { makeReason } from '../../../src/domain/reason.ts'
-import { data, type Json, send } from '../../support/client.ts'
+import { data, type Json } from '../../support/client.ts'
 import { createLeader } from '../../support/leader.ts'
-import { bearer } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { authenticateByName, startServer, type TestServer } from '../../support/server.ts'
 
 /** Queues and pools, seen with and without job.view.all. */
 let server: TestServer
@@ -30,7 +29,7 @@ beforeAll(async () => {
       ],
       executors: ['container', 'simulated'],
     },
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
+    authenticate: authenticateByName,
   })
   const [rosa, vic] = [await server.user('rosa', 'RESEARCHER'), await server.user('vic', 'VIEWER', ['job.submit'])]
   const spec = { executor: 'simulated' }
@@ -49,12 +48,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const named = (ids: readonly string[]) => ids.map((id) => Object.keys(jobs).find((name) => jobs[name] === id))
 
-async function as(name: string, query: string, variables: object = {}): Promise<Record<string, Json>> {
-  const headers = { 'content-type': 'application/json', ...bearer(name) }
-  const answer = JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query, variables }) })).text)
-  if (answer.errors) throw new Error(JSON.stringify(answer.errors))
-  return answer.data
-}
+const as = (name: string, query: string, variables?: object) => data(server.url, query, variables, name)
 
 async function walk(person: string, first: number): Promise<(string | undefined)[]> {
   const seen: string[] = []
