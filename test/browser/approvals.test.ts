@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
@@ -20,7 +20,6 @@ describeConsole('the page of approvals', (subject) => {
         (await berth(server, ['token', 'create', 'test', '--user', name], adminToken)).split('\n').at(-1) ?? ''
     }
   })
-  afterAll(async () => void (await server?.end()))
 
   const open = async (name: string) => {
     const context = await subject.openContext({}, { server, token: tokens[name] ?? '' })

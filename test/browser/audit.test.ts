@@ -23,11 +23,7 @@ describeConsole('records', (subject) => {
     await berth(server, ['user', 'create', 'ann'], adminToken)
     page = await (await subject.openContext({}, { server, token: adminToken })).newPage()
   })
-  afterAll(async () => {
-    await page?.context().close()
-    await api?.close()
-    await server?.end()
-  })
+  afterAll(() => api?.close())
 
   const read = () =>
     api.ask<Facts>(

@@ -27,11 +27,7 @@ describeConsole('jobs side by side', (subject) => {
     const context = await subject.openContext({}, { server, token: adminToken })
     page = await context.newPage()
   })
-  afterAll(async () => {
-    await page?.context().close()
-    await api?.close()
-    await server?.end()
-  })
+  afterAll(() => api?.close())
 
   const read = () =>
     api.ask<Facts>(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { describeConsole, localPools } from './support/console.ts'
 
@@ -8,7 +8,6 @@ describeConsole('conditions', (subject) => {
     // No process schedules the pool.
     server = await subject.start('conditions', { pools: localPools, server: { roles: ['api'] } })
   })
-  afterAll(() => server?.end())
 
   it('shows a condition within a minute, since when, and the next commands', async () => {
     const context = await subject.openContext()

@@ -1,5 +1,5 @@
 import type { BrowserContext } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, describeConsole, row, submit } from './support/console.ts'
@@ -11,10 +11,6 @@ describeConsole('the console', (subject) => {
     beforeAll(async () => {
       server = await subject.startProcess('single')
       context = await subject.openContext()
-    })
-    afterAll(async () => {
-      await context?.close()
-      await server?.end()
     })
 
     it('lists jobs live, follows the log of one, and cancels it', async () => {
@@ -139,7 +135,6 @@ describeConsole('the console', (subject) => {
     beforeAll(async () => {
       server = await subject.startWithUsers('users', { server: { documents: { freeText: 'NONE' } } })
     })
-    afterAll(async () => void (await server?.end()))
 
     it('asks for a token, keeps the page, and passes the token to another tab', async () => {
       const id = await submit(server, 'shown', 'echo seen', adminToken)

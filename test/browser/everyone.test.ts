@@ -73,7 +73,6 @@ describeLongConsole('every page, for everyone', (subject) => {
   })
   afterAll(async () => {
     if (jobId) await berth(full, ['cancel', jobId], adminToken)
-    await Promise.all([full?.end(), empty?.end()])
   })
 
   async function open(server: BerthServer, options: Parameters<typeof subject.openContext>[0]): Promise<Page> {

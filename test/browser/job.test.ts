@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole } from './support/console.ts'
 
@@ -18,10 +18,6 @@ describeConsole('the page of a job', (subject) => {
     const nodes = [{ name: 'n1', cpu: 3, memoryGib: 16 }]
     server = await subject.start('jobs', { pools: [{ name: 'local', executor: 'local', jobsAsRoot: true, nodes }] })
     context = await subject.openContext()
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   it('says how a job ended, shows its last errors, and offers the change that helps', async () => {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 import { readFocus } from './support/focus.ts'
@@ -16,7 +16,6 @@ describeLongConsole('the console by keyboard alone', (subject) => {
       approvalRules: [{ name: 'big', condition: { name: 'big-*' } }],
     })
   })
-  afterAll(async () => void (await server?.end()))
 
   const open = async (token: string) => {
     const context = await subject.openContext({ reducedMotion: 'reduce' }, { server, token })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole, submit } from './support/console.ts'
 
@@ -24,10 +24,6 @@ describeConsole('groups of lines', (subject) => {
     id = await submit(server, 'million', million)
     await berth(server, ['wait', id])
   }, 120_000)
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
-  })
   const line = (page: Page, number: number) => page.locator(`[data-line="${number}"]`)
   const shown = (page: Page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => row.textContent))
   const open = async (rest = '') => {

@@ -1,7 +1,7 @@
 import { globSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole, submit } from './support/console.ts'
 
@@ -23,10 +23,6 @@ describeConsole('the log of a job in the console', (subject) => {
     server = await subject.start('log')
     context = await subject.openContext()
     id = await submit(server, 'hostile', hostile)
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
   const open = async (rest: string): Promise<Page> => {
     const page = await context.newPage()

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole } from './support/console.ts'
 
@@ -23,10 +23,6 @@ describeConsole('the metrics of jobs', (subject) => {
     const nodes = [{ name: 'n1', cpu: 3, memoryGib: 16 }]
     server = await subject.start('metrics', { pools: [{ name: 'local', executor: 'local', jobsAsRoot: true, nodes }] })
     context = await subject.openContext()
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   it('are drawn on the page of a job, which follows them while it runs', async () => {

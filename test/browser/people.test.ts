@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 
@@ -11,10 +11,6 @@ describeLongConsole('administration', (subject) => {
     server = await subject.startWithUsers('people')
     context = await subject.openContext({}, { server, token: adminToken })
     page = await context.newPage()
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   it('creates a user and a token, with which the user sees less', async () => {

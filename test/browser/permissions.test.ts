@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { tokenScopes, userLevels } from '../../src/domain/access.ts'
 import type { BerthServer } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
@@ -116,7 +116,6 @@ describeLongConsole('what the viewer may not do', (subject) => {
     }
     jobId = await submit(server, 'of-the-administrator', 'sleep 600', adminToken)
   })
-  afterAll(async () => void (await server?.end()))
 
   /** Without a load of the document. Each page has a title of its own. */
   const visit = async (page: Page, path: string) => {

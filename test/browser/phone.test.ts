@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeConsole, submit } from './support/console.ts'
 import { listPages, settle } from './support/pages.ts'
@@ -58,10 +58,6 @@ describeConsole('the console on a phone', (subject) => {
         ['submit', '--mem', '1', '--label', 'sweep=lr', '--label', `seed=${seed}`, '--', 'true'],
         adminToken,
       )
-  })
-  afterAll(async () => {
-    await phone?.close()
-    await server?.end()
   })
   const visit = async (paths: readonly string[], look: (page: Page) => Promise<readonly string[]>) => {
     const page = await phone.newPage()

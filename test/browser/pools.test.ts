@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { adminToken, berth, describeLongConsole, row } from './support/console.ts'
 
@@ -22,10 +22,6 @@ describeLongConsole('the pages of a pool', (subject) => {
     server = await subject.startProcess('pools', { pools, queues }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
     context = await subject.openContext({}, { server, token: adminToken })
     page = await context.newPage()
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   const run = (...args: string[]) => berth(server, args, adminToken)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type BerthServer, freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeConsole } from './support/console.ts'
@@ -14,10 +14,6 @@ describeConsole('the ports of a job', (subject) => {
   beforeAll(async () => {
     server = await subject.startWithUsers('ports', { server: { jobsHost: 'jobs.localhost' } })
     context = await subject.openContext({}, { server, token: adminToken })
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   const serve = async (name: string): Promise<{ id: string; port: number }> => {

@@ -1,5 +1,5 @@
 import { isAbstractType } from 'graphql'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { schema } from '../web/support/schema.ts'
 import { adminToken, describeLongConsole, submit } from './support/console.ts'
@@ -19,7 +19,6 @@ describeLongConsole('a refusal', (subject) => {
   beforeAll(async () => {
     server = await subject.startWithUsers('refusals')
   })
-  afterAll(async () => void (await server?.end()))
 
   it.each(members)('by a %s is shown in the dialog that asked, with the input kept', async (member) => {
     const id = await submit(server, 'refused', 'sleep 600', adminToken)

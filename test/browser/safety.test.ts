@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { reveal } from '../../web/parts/server-text.ts'
 import type { BerthServer } from '../support/berth-server.ts'
 import { hostileMarkup } from '../support/hostile-texts.ts'
@@ -13,7 +13,6 @@ describeConsole('the console and other pages', (subject) => {
   beforeAll(async () => {
     server = await subject.start('single')
   })
-  afterAll(async () => void (await server?.end()))
 
   it('opens by a link of another site, which may not embed, read or post', async () => {
     const id = await submit(server, 'linked', 'echo seen')
@@ -146,7 +145,6 @@ describeConsole('a token that ends', (subject) => {
   beforeAll(async () => {
     server = await subject.startWithUsers('tokens')
   })
-  afterAll(async () => void (await server?.end()))
 
   it('is asked for over the page, which stays with its input', async () => {
     const token = await berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)

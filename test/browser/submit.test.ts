@@ -1,5 +1,5 @@
 import type { BrowserContext, Request } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { berth, describeConsole } from './support/console.ts'
 
@@ -9,10 +9,6 @@ describeConsole('the page of a new job', (subject) => {
   beforeAll(async () => {
     server = await subject.startProcess('submit')
     context = await subject.openContext()
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   const countJobs = async (name: string): Promise<number> =>

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
@@ -18,10 +18,6 @@ describeConsole('the terminal of a job', (subject) => {
     )
     job = await submit(server, 'entered', 'sleep 600', adminToken)
     await berth(server, ['wait', job, '--state', 'running'], adminToken)
-  })
-  afterAll(async () => {
-    await context?.close()
-    await server?.end()
   })
 
   const open = async (): Promise<Page> => {

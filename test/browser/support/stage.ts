@@ -36,13 +36,14 @@ interface Database {
 
 type OpenDatabase = () => Promise<Database>
 
-/** A browser, and a folder for the servers of a test file. */
+/** A browser, and servers in a folder; pages and servers end with it. */
 export class Console {
   browser!: Browser
   directory!: string
   /** Errors and warnings of all pages; each report of the content security policy is one of them. */
   readonly complaints: string[] = []
   readonly #contexts: BrowserContext[] = []
+  readonly #servers: BerthServer[] = []
   readonly #openDatabase: OpenDatabase | undefined
   readonly #databases = new Map<string, Database>()
 
@@ -59,6 +60,7 @@ export class Console {
 
   async close(): Promise<void> {
     await Promise.all(this.#contexts.map((context) => context.close()))
+    await Promise.all(this.#servers.map((server) => server.end()))
     for (const database of this.#databases.values()) await database.close()
     if (this.directory) await rm(this.directory, { recursive: true, force: true })
   }
@@ -87,21 +89,26 @@ export class Console {
 
   /** A server with these settings of `berth.yaml`. */
   async start(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthServer> {
-    return startBerth(await this.#prepare(name, settings, env))
+    return this.#keep(await startBerth(await this.#prepare(name, settings, env)))
   }
 
   /** The same in a process of its own. `restart` starts it again with its data. */
   async startProcess(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthProcess> {
-    return startBerthProcess(await this.#prepare(name, settings, env))
+    return this.#keep(await startBerthProcess(await this.#prepare(name, settings, env)))
   }
 
-  restart(name: string, port: number, env: Record<string, string> = {}): Promise<BerthProcess> {
-    return startBerthProcess({ ...this.#optionsOf(name, env), port })
+  async restart(name: string, port: number, env: Record<string, string> = {}): Promise<BerthProcess> {
+    return this.#keep(await startBerthProcess({ ...this.#optionsOf(name, env), port }))
   }
 
   /** A server where each request needs a token; `adminToken` is the first. */
   startWithUsers(name: string, settings: object = {}): Promise<BerthServer> {
     return this.start(name, { pools: localPools, ...settings }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
+  }
+
+  #keep<Server extends BerthServer>(server: Server): Server {
+    this.#servers.push(server)
+    return server
   }
 
   async #prepare(name: string, settings: object, env: Record<string, string>): Promise<BerthOptions> {
