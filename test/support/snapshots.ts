@@ -99,3 +99,16 @@ export async function readFiles(sql: Sql, id: string): Promise<Record<string, un
     ]),
   )
 }
+
+/** The domain with another `query` in its transactions. */
+export function withQuery(
+  domain: Domain,
+  query: (inner: Sql, ...statement: Parameters<Sql['query']>) => Promise<unknown[]>,
+): Domain {
+  const transaction = (work: (inner: Sql) => Promise<unknown>) =>
+    domain.db.transaction((inner) => work({ query: (...statement) => query(inner, ...statement) as never }))
+  return { ...domain, db: Object.create(domain.db, { transaction: { value: transaction } }) as Domain['db'] }
+}
+
+export const countBlobs = async (sql: Sql, userId: string) =>
+  (await sql.query<{ count: number }>('SELECT count(*) AS count FROM blob WHERE user_id = $1', [userId]))[0]?.count

@@ -6,11 +6,13 @@ import { openTestDomain } from '../../support/domain.ts'
 import {
   blobOf,
   bodyOf,
+  countBlobs,
   limits,
   listOf,
   readFiles as readFilesOf,
   sha256,
   storeSnapshot,
+  withQuery,
 } from '../../support/snapshots.ts'
 
 const { it: world } = await openTestDomain({ singleUser: false })
@@ -20,16 +22,6 @@ const { sql } = domain.db
 let users = 0
 const newUser = () => world.user(`user-${++users}`, 'RESEARCHER')
 const readFiles = (id: string) => readFilesOf(sql, id)
-
-/** The domain with another `query` in its transactions. */
-function withQuery(query: (inner: typeof sql, ...statement: Parameters<typeof sql.query>) => Promise<unknown[]>) {
-  const transaction = (work: (inner: typeof sql) => Promise<unknown>) =>
-    domain.db.transaction((inner) => work({ query: (...statement) => query(inner, ...statement) as never }))
-  return { ...domain, db: Object.create(domain.db, { transaction: { value: transaction } }) as typeof domain.db }
-}
-
-const countBlobs = async (userId: string) =>
-  (await sql.query<{ count: number }>('SELECT count(*) AS count FROM blob WHERE user_id = $1', [userId]))[0]?.count
 
 describe('the removal of snapshots', () => {
   const age = (id: string, days: number) =>
@@ -51,7 +43,7 @@ describe('the removal of snapshots', () => {
     await age(id, 2)
     await sweepSnapshots(domain)
     expect(await exists(id)).toBe(false)
-    expect(await countBlobs(ann.userId)).toBe(0)
+    expect(await countBlobs(sql, ann.userId)).toBe(0)
   })
 
   it('keeps blobs that another snapshot names', async () => {
@@ -62,10 +54,10 @@ describe('the removal of snapshots', () => {
     await sweepSnapshots(domain)
     expect(await exists(first.id)).toBe(false)
     expect(await readFiles(second.id)).toEqual({ a: `644 ${sha256('shared')}`, b: `644 ${sha256('second')}` })
-    expect(await countBlobs(ann.userId)).toBe(2)
+    expect(await countBlobs(sql, ann.userId)).toBe(2)
     await age(second.id, 8)
     await sweepSnapshots(domain)
-    expect(await countBlobs(ann.userId)).toBe(0)
+    expect(await countBlobs(sql, ann.userId)).toBe(0)
   })
 
   it('keeps blobs on which an upload counts that has not ended', async () => {
@@ -90,7 +82,7 @@ describe('the removal of snapshots', () => {
     await age(first.id, 8)
     let statements = 0
     await sweepSnapshots(
-      withQuery((inner, ...statement) => {
+      withQuery(domain, (inner, ...statement) => {
         statements += 1
         return inner.query(...statement)
       }),
@@ -119,7 +111,7 @@ describe('the removal of snapshots', () => {
     await sweepSnapshots({ ...domain, db: interrupted })
     expect(second).toMatchObject({ sent: [sha256('sent again')] })
     expect(await readFiles(second?.['id'] ?? '')).toEqual({ b: `644 ${sha256('sent again')}` })
-    expect(await countBlobs(ann.userId)).toBe(1)
+    expect(await countBlobs(sql, ann.userId)).toBe(1)
   })
 
   it('removes an upload that did not end within a day, with its blobs', async () => {
@@ -129,9 +121,9 @@ describe('the removal of snapshots', () => {
     const owner = { snapshotId: id, userId: ann.userId }
     await storeList(domain, owner, bodyOf(list.text))
     await expect(storePack(domain, owner, bodyOf(blobOf('sent')))).rejects.toThrow('missing')
-    expect(await countBlobs(ann.userId)).toBe(1)
+    expect(await countBlobs(sql, ann.userId)).toBe(1)
     await age(id, 2)
     await sweepSnapshots(domain)
-    expect([await exists(id), await countBlobs(ann.userId)]).toEqual([false, 0])
+    expect([await exists(id), await countBlobs(sql, ann.userId)]).toEqual([false, 0])
   })
 })

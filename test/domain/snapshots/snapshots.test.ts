@@ -9,12 +9,14 @@ import {
   blobOf,
   bodyOf,
   type Content,
+  countBlobs,
   limits,
   listOf,
   readEntries as readEntriesOf,
   readFiles as readFilesOf,
   sha256,
   storeSnapshot,
+  withQuery,
 } from '../../support/snapshots.ts'
 
 const { it: world } = await openTestDomain({ singleUser: false })
@@ -27,16 +29,6 @@ const readFiles = (id: string) => readFilesOf(sql, id)
 const readEntries = (id: string, target?: ArchiveTarget) => readEntriesOf(sql, id, target)
 
 const git = { commit: 'a'.repeat(40), branch: 'main', remote: null, changed: 1, diff: null }
-
-/** The domain with another `query` in its transactions. */
-function withQuery(query: (inner: typeof sql, ...statement: Parameters<typeof sql.query>) => Promise<unknown[]>) {
-  const transaction = (work: (inner: typeof sql) => Promise<unknown>) =>
-    domain.db.transaction((inner) => work({ query: (...statement) => query(inner, ...statement) as never }))
-  return { ...domain, db: Object.create(domain.db, { transaction: { value: transaction } }) as typeof domain.db }
-}
-
-const countBlobs = async (userId: string) =>
-  (await sql.query<{ count: number }>('SELECT count(*) AS count FROM blob WHERE user_id = $1', [userId]))[0]?.count
 
 describe('a snapshot', () => {
   it('holds its files, of any size, with their modes and links', async () => {
@@ -234,7 +226,7 @@ describe('a snapshot', () => {
   })
 
   it('is refused beside 100,000 snapshots of its user', async () => {
-    const full = withQuery(async (inner, ...statement) => {
+    const full = withQuery(domain, async (inner, ...statement) => {
       const rows = await inner.query<Record<string, unknown>>(...statement)
       return rows.map((row) => ('snapshots' in row ? { ...row, snapshots: 100_000 } : row))
     })
@@ -303,7 +295,7 @@ describe('a snapshot', () => {
     expect((await storeSnapshot(domain, ann, { s: 'small', l: large })).id).toBe(id)
     await world.submit({ snapshot: id }, ann)
     await sweepSnapshots(domain)
-    expect(await countBlobs(ann.userId)).toBe(2)
+    expect(await countBlobs(sql, ann.userId)).toBe(2)
   })
 
   it('is complete after two uploads of the same files at once', async () => {
@@ -317,6 +309,6 @@ describe('a snapshot', () => {
     await Promise.all([storePack(domain, owner, pack()), storePack(domain, owner, pack())])
     expect(await readFiles(id)).toMatchObject({ l: `644 ${sha256(files.l)}` })
     await sweepSnapshots(domain)
-    expect(await countBlobs(ann.userId)).toBe(2)
+    expect(await countBlobs(sql, ann.userId)).toBe(2)
   })
 })
