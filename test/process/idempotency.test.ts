@@ -5,20 +5,20 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 /**
  * Keys, slots and limits hold when many clients use several server processes at once, and when one is killed.
- * `npm run test:whole` kills it 20 times.
+ * `npm run test:whole` kills it 20 times, and has 50 rounds.
  */
 const servers = 3
 const kills = isWhole ? 20 : 2
+const rounds = isWhole ? 50 : 2
 const keysPerKill = 10
 
-let database: TestDatabase
 const dataDir = makeDirectory()
 const running: BerthProcess[] = []
 const apis: Api[] = []
@@ -28,8 +28,8 @@ async function start(port: number): Promise<BerthProcess> {
   return startBerthProcess({ dataDir, port, env })
 }
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   await writeFile(
     join(dataDir, 'berth.yaml'),
     'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n',
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of running) await server.end()
-  await database.close()
 })
 
 const mutation = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) {
@@ -79,18 +78,57 @@ test('24: 100 concurrent submissions with one key over three servers make one jo
   expect(await countJobs()).toBe(1)
 })
 
-test('a limit of 5 accepts 5 of 50 submissions and 5 of 20 reservations over three servers', async () => {
-  const api = apis[0] as Api
+const reserve = async (api: Api | undefined) => {
+  const query = `mutation { reserveSlot(input: { ttlSeconds: 60 }) {
+    ... on ReserveSlotSuccess { reservation { id } } ... on Problem { code } } }`
+  return (await api?.ask<{ reserveSlot: { reservation?: { id: string }; code?: string } }>(query))?.reserveSlot
+}
+
+/** null: no limit. */
+async function allowMore(count: number | null) {
   const limits = `mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }`
-  await api.ask(limits, { input: { userMaxActive: (await countJobs()) + 5 } })
-  const answers = await everywhere(50, (one) => submit(one, input(null)))
-  expect(answers.filter(({ job }) => job)).toHaveLength(5)
-  expect(answers.filter(({ code }) => code === 'QUOTA_EXCEEDED')).toHaveLength(45)
-  await api.ask(limits, { input: { userMaxActive: (await countJobs()) + 5 } })
-  const reserve = `mutation { reserveSlot(input: {}) { ... on ReserveSlotSuccess { reservation { id state } } ... on Problem { code } } }`
-  const slots = await everywhere(20, (one) => (one as Api).ask<{ reserveSlot: { reservation?: object } }>(reserve))
-  expect(slots.filter(({ reserveSlot }) => reserveSlot.reservation)).toHaveLength(5)
-  await api.ask(limits, { input: { userMaxActive: null } })
+  await apis[0]?.ask(limits, { input: { userMaxActive: count && (await countJobs()) + count } })
+}
+
+test(`29: a limit of 5 accepts 5 of 50 submissions, and 5 of 20 reservations over three servers, ${rounds} times`, {
+  timeout: 240_000,
+}, async () => {
+  for (let round = 0; round < rounds; round++) {
+    await allowMore(5)
+    const answers = await everywhere(50, (one) => submit(one, input(null)))
+    expect(answers.filter(({ job }) => job)).toHaveLength(5)
+    expect(answers.filter(({ code }) => code === 'QUOTA_EXCEEDED')).toHaveLength(45)
+  }
+  await allowMore(5)
+  const slots = await everywhere(20, reserve)
+  expect(slots.filter((slot) => slot?.reservation)).toHaveLength(5)
+  await allowMore(null)
+})
+
+test('a slot is consumed once by concurrent requests to several servers', async () => {
+  const slot = await reserve(apis[0])
+  const answers = await everywhere(20, (api) =>
+    submit(api, { ...input(null), slotReservationId: slot?.reservation?.id }),
+  )
+  expect(answers.filter(({ job }) => job)).toHaveLength(1)
+  expect(answers.filter(({ code }) => code === 'RESERVATION_EXPIRED')).toHaveLength(19)
+})
+
+test("slots that a killed server reserved stay reserved until they expire by the database's clock", async () => {
+  await database.moveTime(65_000) // those of the tests before
+  await allowMore(2)
+  const slots = [await reserve(apis[2]), await reserve(apis[2])]
+  await running[2]?.end('SIGKILL')
+  await database.moveTime(55_000)
+  expect(await reserve(apis[0])).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  expect(await submit(apis[1], input(null))).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  await database.moveTime(10_000)
+  const expired = { ...input(null), slotReservationId: slots[0]?.reservation?.id }
+  expect(await submit(apis[0], expired)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
+  expect(await submit(apis[1], input(null))).toMatchObject({ job: { id: expect.any(String) } })
+  expect(await reserve(apis[0])).toMatchObject({ reservation: { id: expect.any(String) } })
+  await allowMore(null)
+  running[2] = await start(Number(new URL(running[2]?.url ?? '').port))
 })
 
 test(`28: after kill -9 between commit and response, ${kills} times, every retry finds the same job`, {
