@@ -4,7 +4,6 @@ import { clocks } from './clocks.ts'
 import { crashPoints } from './crash-points.ts'
 import { database } from './database.ts'
 import { disk } from './disk.ts'
-import { handlerAway } from './handler-away.ts'
 import { logs } from './logs.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
@@ -25,7 +24,6 @@ const scenarios: readonly Scenario[] = [
   ...crashPoints,
   ...database,
   ...disk,
-  ...handlerAway,
   ...logs,
   ...migrations,
   ...snapshots,
@@ -39,7 +37,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** The name of one scenario. */
     only: { type: 'string' },
-    /** Clients, handlers and logs in full size: give them an hour. */
+    /** Clients and logs in full size: give them an hour. */
     full: { type: 'boolean', default: false },
   },
 })
