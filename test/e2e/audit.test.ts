@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
 
 /** Three processes write; whichever chains, the log is dense, in commit order, and verifies from each of them. */
-let database: TestDatabase
 const dataDir = makeDirectory()
 const servers: BerthServer[] = []
 const apis: Api[] = []
@@ -18,8 +18,8 @@ pools:
   - { name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }
 `
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   const path = join(dataDir, 'berth.yaml')
   await writeFile(path, config)
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path, BERTH_ROLES: 'api' }
@@ -30,10 +30,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
-  await database.close()
 })
 
-const jobsEach = 100
+const jobsEach = isWhole ? 100 : 40
 
 test('the audit chain stays valid while three processes write and one chains', async () => {
   const count = async () => {

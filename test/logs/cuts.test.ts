@@ -15,6 +15,7 @@ import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append } from '../support/log.ts'
+import { tries } from '../support/whole.ts'
 
 const { database, userId } = await openUserDatabase()
 
@@ -144,7 +145,7 @@ describe('for any output and any split', () => {
           want.lines.map(({ number }) => number),
         )
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     )
   })
 
@@ -169,7 +170,7 @@ describe('for any output and any split', () => {
         expect(pages.map(({ text }) => text).join('')).toBe(want.text)
         expect(joined(pages.flatMap(({ lines }) => lines))).toEqual(want.lines)
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     )
   })
 
@@ -208,7 +209,7 @@ describe('for any output and any split', () => {
           )
         }
       }),
-      { numRuns: 25 },
+      { numRuns: tries(25) },
     )
     expect(tail.openFollowers()).toBe(0)
     await wakeups.stop()
@@ -230,7 +231,7 @@ describe('for any output and any split', () => {
           lines.slice(lines.length - Math.min(lastLines, lines.length)).map(({ text }) => text),
         )
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     )
   })
 })

@@ -12,6 +12,7 @@ import {
 } from '../../../src/domain/machines/placement.ts'
 import { GiB, type Shape } from '../../../src/domain/shape.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
+import { tries } from '../../support/whole.ts'
 
 const mixed = [
   node('p100', { devices: gpus(p100) }),
@@ -351,7 +352,7 @@ describe('for random machines and shapes', () => {
         expect(nodes).toEqual(before)
         expect(missing(asks, nodes).length > 0).toBe(placed === null)
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     )
   })
 
@@ -375,7 +376,7 @@ describe('for random machines and shapes', () => {
         for (const placement of given.toReversed()) giveBack(nodeOf(placement), placement)
         expect(nodes).toEqual(before)
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     )
   })
 

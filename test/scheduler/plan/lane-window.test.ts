@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { compareEntries, LaneWindow, windowSize } from '../../../src/scheduler/plan/lane-window.ts'
 import type { Waiting } from '../../../src/scheduler/plan/model.ts'
 import { lane, waiting } from '../../support/planning.ts'
+import { tries } from '../../support/whole.ts'
 
 const newWindow = () => new LaneWindow({ lane: lane('l'), userName: 'u', team: null })
 
@@ -162,6 +163,6 @@ test('a window matches the rows for any order of reads and changes', () => {
       expect(window.head?.jobId).toBe(rows.first()[0]?.jobId)
       expect(window.waiting).toBe(rows.entries.length)
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   )
 })

@@ -7,6 +7,7 @@ import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
+import { tries } from '../../support/whole.ts'
 
 /**
  * Compares the order with a naive one that sorts all jobs again for every start and counts limits from scratch.
@@ -150,7 +151,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
         }
         expect(started).toEqual(naive(of, set, nowMs))
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   },
 )

@@ -6,6 +6,7 @@ import type { EvictionPlan } from '../../../src/scheduler/plan/preemption.ts'
 import { pathTo } from '../../../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
 import { type LaneAsks, lane, range, TestPool } from '../../support/pool.ts'
+import { tries } from '../../support/whole.ts'
 
 const N8 = (name = 'n1') => node(name, { devices: gpus(v100) })
 const rst = { restartable: true }
@@ -337,7 +338,7 @@ describe('interactive claimants', () => {
         const plan = planFor(pool, 'me', { ...asks, interactive: true })
         expect(plan ? costOf(pool, victimsOf(plan) ?? []) : null).toEqual(cheapest(pool, asks))
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     )
   })
 

@@ -6,6 +6,7 @@ import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
+import { tries } from '../../support/whole.ts'
 
 /** The rows that readers see after every change equal the rows of a full publication. */
 type Step =
@@ -168,7 +169,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
         const anew = new Shown().changes(of.world.state)
         expect(of.shown).toEqual({ lanes: anew.lanes, plans: anew.plans, accounts: anew.accounts })
       }),
-      { numRuns: 400 },
+      { numRuns: tries(400) },
     )
   },
 )
