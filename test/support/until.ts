@@ -9,7 +9,7 @@ export interface UntilOptions {
   seen?: () => unknown
 }
 
-const pollMs = { min: 10, max: 50 }
+const pollMs = { min: 10, max: 100 }
 /** Only what never happens takes so long, also on a machine that is ten times slower for a minute. */
 const timeoutMsDefault = 90_000
 
