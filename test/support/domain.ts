@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, expect } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, onTestFinished } from 'vitest'
 import { createViewer, type UserLevel, type Viewer } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
@@ -12,7 +12,7 @@ import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database
 import type { Db } from '../../src/platform/db.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
+import { createDatabase, createDatabaseForTest, type TestDatabase } from './database.ts'
 import { submitJobs } from './submit-jobs.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
@@ -59,6 +59,16 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
   const it = opened.use(await createTestDomain(database.db, options))
   const kept = opened.move()
   afterAll(() => kept.disposeAsync())
+  return { database, it }
+}
+
+/** For one test, over a database of its own; both end after its `afterEach`. */
+export async function createDomainForTest(
+  options?: TestDomainOptions,
+): Promise<{ database: TestDatabase; it: TestDomain }> {
+  const database = await createDatabaseForTest()
+  const it = await createTestDomain(database.db, options)
+  onTestFinished(() => it[Symbol.asyncDispose]())
   return { database, it }
 }
 

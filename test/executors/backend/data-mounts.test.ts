@@ -5,13 +5,13 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { findAccount, oneUser } from '../../../src/executors/accounts/account.ts'
 import { type DataRules, mountRoots, openMounts } from '../../../src/executors/backend/data-mounts.ts'
 import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 let directory: string
 let root: string
 
 beforeEach(async () => {
-  directory = await makeDirectory('data')
+  directory = makeDirectory()
   root = join(directory, 'root')
   await mkdir(join(root, 'x'), { recursive: true })
   await chmod(directory, 0o755)

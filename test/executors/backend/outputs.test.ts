@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers'
 import { beforeEach, expect, test } from 'vitest'
 import type { FoundOutput } from '../../../src/domain/outputs/found.ts'
 import { readOutputs } from '../../../src/executors/backend/outputs.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 let cwd: string
 
 beforeEach(async () => {
-  cwd = await makeDirectory('outputs')
+  cwd = makeDirectory()
   for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(cwd, name), name)
 })
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -17,7 +17,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await makeDirectory('container-answers')
+  directory = makeDirectory()
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })

@@ -13,9 +13,9 @@ import { Engine, isPodman } from '../../../src/executors/container/engine.ts'
 import { hasNames } from '../../../src/executors/container/network.ts'
 import { type Executor, SessionRefused, type SnapshotTarget } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { makeDirectory } from '../directory.ts'
 import {
   clearExecutor,
   finishRun,
@@ -322,7 +322,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
 
 describe.skipIf(engine === undefined)('a run of several processes', () => {
   it('lists the node of each process in a file, which is removed with the run', async () => {
-    const directory = await makeDirectory('container-nodes')
+    const directory = makeDirectory()
     const executor = await open(directory)
     const resources = { ...small, processCount: 3 }
     const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
@@ -335,7 +335,7 @@ describe.skipIf(engine === undefined)('a run of several processes', () => {
 
 describe.skipIf(engine === undefined)('a closure', () => {
   it('is a file in the container, and is removed with the run', async () => {
-    const directory = await makeDirectory('container-closure')
+    const directory = makeDirectory()
     const executor = await open(directory)
     const run = runOf(
       { command: ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"'], resources: small },

@@ -5,8 +5,8 @@ import { json } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeDisplayBody } from '../../../src/executors/container/display.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -26,7 +26,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await makeDirectory('display')
+  directory = makeDirectory()
   engine = await startEngine()
   executor = await open('x:1')
 })

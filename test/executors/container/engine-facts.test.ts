@@ -7,7 +7,7 @@ import { type MachineLook, parseLook, unseen } from '../../../src/executors/cont
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { answerFacts, listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 const sound: EngineFacts = {
@@ -111,7 +111,7 @@ it.each<[string, string, ReturnType<typeof parseLook>]>([
 
 let directory: string
 beforeEach(async () => {
-  directory = await makeDirectory('engine-facts')
+  directory = makeDirectory()
 })
 
 it('troubles stand in the description of the executor', async () => {

@@ -6,7 +6,7 @@ import { wasEndedByEngine } from '../../../src/executors/container/engine-stop.t
 import type { Inspected } from '../../../src/executors/container/observation.ts'
 import { notePath } from '../../../src/executors/container/run-files.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { listenAsEngine } from './fake-engine.ts'
 
 /** A container that ended before dockerd started. */
@@ -19,7 +19,7 @@ it.each([
   ['ended by itself with 255 under an earlier version', 'ended\n', 255, false],
   ['ended by itself with 3', 'ended 3\n', 3, false],
 ])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
-  const directory = await makeDirectory('engine-stop')
+  const directory = makeDirectory()
   const notes = await archive([{ path: notePath, mode: 0o666, text: note }])
   await listenAsEngine(directory, ({ url = '' }, response) => {
     if (url.includes('/archive')) response.end(notes)

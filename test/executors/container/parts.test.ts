@@ -17,7 +17,7 @@ import { parseStats } from '../../../src/executors/container/samples.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
 /** Parsing of answers, without an engine. */
@@ -185,7 +185,7 @@ describe('the description of a container', () => {
 describe('an unreachable engine', () => {
   it('delays starts, leaves the state of runs unchanged, and is named in messages', async () => {
     let nowMs = 0
-    const directory = await makeDirectory('container')
+    const directory = makeDirectory()
     const executor = await createContainerExecutor({
       engine: `unix://${directory}/none.sock`,
       directory: join(directory, 'new'),
@@ -224,7 +224,7 @@ describe('configured names', () => {
   ])('the image %s is pulled with one tag', (name, query) => expect(makePullQuery(name)).toEqual(query))
 
   it('of engines come from the environment, and stay while containers may exist', async () => {
-    const directory = await makeDirectory('engine')
+    const directory = makeDirectory()
     const XDG_RUNTIME_DIR = join(directory, 'run')
     expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
     const docker = await findEngine({ XDG_RUNTIME_DIR }, directory)

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Executor, StartFailed } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -20,7 +20,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await makeDirectory('container-pull')
+  directory = makeDirectory()
   engine = await startEngine()
   executor = await open('stops')
 })

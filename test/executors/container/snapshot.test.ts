@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { runOf } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
@@ -16,7 +16,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await makeDirectory('container-snapshot')
+  directory = makeDirectory()
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })

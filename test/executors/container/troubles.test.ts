@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -16,7 +16,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await makeDirectory('container-troubles')
+  directory = makeDirectory()
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
   await writeFile(join(directory, 'stops', `${handle}.order`), '')

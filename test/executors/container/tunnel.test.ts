@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { explainSsh, sshArguments, Tunnel } from '../../../src/executors/container/tunnel.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** A tunnel whose program `ssh` is a script of the test. */
 
@@ -13,7 +13,7 @@ let directory: string
 let tunnel: Tunnel | null = null
 
 beforeEach(async () => {
-  directory = await makeDirectory('tunnel')
+  directory = makeDirectory()
 })
 afterEach(async () => {
   await tunnel?.close()

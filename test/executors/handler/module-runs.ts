@@ -1,11 +1,10 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { contract, startsAt } from '../contract.ts'
-import { makeDirectory, removeSpool } from '../directory.ts'
 import { finishRun, machineParts, runOf } from '../runs.ts'
 
 const open = (directory: string) =>
@@ -14,7 +13,7 @@ const open = (directory: string) =>
 /** The contract of executors, with a module that appends a mark when it begins and behaves as its input says. */
 export const testContract = (name: string, behaving: string): void =>
   contract('handler', async () => {
-    const directory = await makeDirectory('handler')
+    const directory = makeDirectory()
     const module = join(directory, name)
     await writeFile(module, behaving)
     const marks = new Map<string, string>()
@@ -54,12 +53,9 @@ export function useHandlers(module: string): Handlers {
     },
   }
   beforeAll(async () => {
-    own.directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
+    own.directory = makeDirectory()
     own.executor = await open(own.directory)
   })
-  afterAll(async () => {
-    await own.executor.close()
-    await removeSpool(own.directory)
-  })
+  afterAll(() => own.executor.close())
   return own
 }

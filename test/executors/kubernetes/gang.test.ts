@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { ContainerStatus, Pod } from '../../../src/executors/kubernetes/objects.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
@@ -16,7 +16,7 @@ let executor: Executor
 const openExecutor = () => openCluster({ kubeconfig: server.kubeconfig, clock: fastClock(1) })
 
 beforeEach(async () => {
-  directory = await makeDirectory('gang')
+  directory = makeDirectory()
   server = await startClusterServer(directory)
   server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
   executor = openExecutor()

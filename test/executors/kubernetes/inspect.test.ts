@@ -4,9 +4,9 @@ import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, read } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
@@ -19,7 +19,7 @@ let executor: Executor
 const openExecutor = (clock: Clock) => openCluster({ kubeconfig: server.kubeconfig, clock })
 
 beforeEach(async () => {
-  directory = await makeDirectory('inspect')
+  directory = makeDirectory()
   server = await startClusterServer(directory)
   executor = openExecutor(fastClock(1))
 })

@@ -5,7 +5,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { superviseScript } from '../../../src/executors/kubernetes/pod.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 /** The first process of a pod, in a namespace of processes of its own. */
 
@@ -14,7 +14,7 @@ const path = (name: string) => join(directory, name)
 const said = () => readFile(path('said'), 'utf8')
 
 beforeEach(async () => {
-  directory = await makeDirectory('supervise')
+  directory = makeDirectory()
   for (const name of ['orders', 'run', 'bin']) await mkdir(path(name))
   await writeFile(path('said'), '')
 })

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { annotations, makeHandle, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, resourcesOf, runOf } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
@@ -20,7 +20,7 @@ const open = (rate: number) =>
   openCluster({ kubeconfig: server.kubeconfig, clock: fastClock(rate), log: createLog('silent') })
 
 beforeEach(async () => {
-  directory = await makeDirectory('kubernetes-troubles')
+  directory = makeDirectory()
   server = await startClusterServer(directory)
   executor = open(50)
 })

@@ -9,9 +9,9 @@ import { watchPods } from '../../../src/executors/kubernetes/watch.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** Watches of an API server that ends, cuts off and freezes its answers. */
 
@@ -30,7 +30,7 @@ let named: string[]
 let pauses: number
 
 beforeEach(async () => {
-  directory = await makeDirectory('watch')
+  directory = makeDirectory()
   server = await startClusterServer(directory)
   const fast = fastClock(rate)
   clock = {

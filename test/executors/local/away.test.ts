@@ -8,9 +8,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { findProcess } from '../../../src/executors/local/processes.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
@@ -35,7 +35,7 @@ async function startEndless() {
 }
 
 beforeEach(async () => {
-  directory = await makeDirectory('away')
+  directory = makeDirectory()
   dataDir = join(directory, 'data')
   awayDir = join(directory, 'data.away')
   spoolDir = join(dataDir, 'local', 'p')

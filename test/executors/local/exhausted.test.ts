@@ -4,9 +4,9 @@ import { appendFile, mkdir, readdir, readFile, rename, rmdir, writeFile } from '
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { runOf, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
@@ -53,7 +53,7 @@ it.for([3, 7])('an exit record cut off by a full disk after %i bytes is complete
 })
 
 it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
-  const spoolDir = await makeDirectory('local')
+  const spoolDir = makeDirectory()
   const executor = await openLocal(spoolDir)
   await untilEnded(executor, await executor.start(exits(0)))
   const first = spawnerOf(spoolDir)
@@ -75,7 +75,7 @@ it.skipIf(process.platform !== 'linux')('a run waits for open files', async () =
 it.skipIf(limitsProcesses === undefined)(
   'a run whose supervisor cannot start all processes has not begun',
   async (context) => {
-    const spoolDir = await makeDirectory('local')
+    const spoolDir = makeDirectory()
     const executor = await openLocal(spoolDir, { usesCgroups: false })
     await untilEnded(executor, await executor.start(exits(0)))
     const cgroup = join(limitsProcesses ?? '', basename(spoolDir))
@@ -106,7 +106,7 @@ it.skipIf(limitsProcesses === undefined)(
 it.skipIf(process.platform !== 'linux')(
   'pipes that cannot be created for lack of file descriptors leak none',
   async () => {
-    const spoolDir = await makeDirectory('local')
+    const spoolDir = makeDirectory()
     const script = `
     import { readdirSync } from 'node:fs'
     import { PipeStock } from '${new URL('../../../src/executors/local/pipes.ts', import.meta.url)}'

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, runOf, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
@@ -34,7 +34,7 @@ it.each([
 ])('output of a job that %s waits in its pipe while the disk is full', async (_, last) => {
   await using disk = await mountSmallDisk(1)
   if (!disk) return
-  const signals = await makeDirectory('signals')
+  const signals = makeDirectory()
   const executor = await openLocal(join(disk.path, 'spool'))
   const line = 'x'.repeat(500)
   const print = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "${line} $i"; sleep 0.05; done`

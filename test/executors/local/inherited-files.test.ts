@@ -5,7 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { runOf } from '../runs.ts'
 
 /** A job has the three files of its streams, whatever the program had open that started the server. */
@@ -17,7 +17,7 @@ let directory: string
 let server: ChildProcess
 
 beforeEach(async () => {
-  directory = await makeDirectory('files')
+  directory = makeDirectory()
   await chmod(directory, 0o755)
   await writeFile(join(directory, 'pre'), ':\n')
   const script = 'exec 11</etc/hosts 37</etc/hosts 251</etc/passwd; exec "$0" "$@"'

@@ -9,8 +9,8 @@ import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { rankLauncher } from '../../../src/executors/process/scripts.ts'
 import { readLoginPath, removeNpmFolders } from '../../../src/executors/process/search-path.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
-import { makeDirectory } from '../directory.ts'
 import { finishRun, machineParts, resourcesOf, runOf } from '../runs.ts'
 
 /** The start of a command: environment, files, scripts, ranks. */
@@ -26,7 +26,7 @@ const open = (more: { PATH?: string } = {}) =>
   })
 
 beforeEach(async () => {
-  directory = await makeDirectory('launch')
+  directory = makeDirectory()
   executor = await open()
 })
 

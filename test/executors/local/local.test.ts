@@ -3,12 +3,12 @@ import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { makeDirectory } from '../directory.ts'
 import { runOf } from '../runs.ts'
 
 contract('local', async () => {
-  const directory = await makeDirectory('local')
+  const directory = makeDirectory()
   const marks = new Map<string, string>()
   const options = {
     spoolDir: join(directory, 'spool'),

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { detectMachine } from '../../../src/executors/local/machine.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
-import { makeDirectory } from '../directory.ts'
 
 const gib = 1024 ** 3
 
@@ -16,7 +16,7 @@ const gib = 1024 ** 3
 let folder: string
 
 beforeEach(async () => {
-  folder = await makeDirectory('path')
+  folder = makeDirectory()
   vi.stubEnv('PATH', folder)
 })
 afterEach(async () => {

@@ -7,9 +7,9 @@ import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { finishRun, observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 let directory: string
@@ -37,7 +37,7 @@ const open = (more: { hasGpus?: boolean; deadlineSlackSeconds?: number } = {}) =
   })
 
 beforeEach(async () => {
-  directory = await makeDirectory('local')
+  directory = makeDirectory()
   spoolDir = join(directory, 'spool')
   executor = await open()
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createLocalExecutor, type LocalOptions } from '../../../src/executors/local/local.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { machineParts } from '../runs.ts'
 
 /** The executor `local` with the environment of the tests. */
@@ -29,7 +29,7 @@ export function openLocalPerTest(): Local {
     },
   } as Local
   beforeEach(async () => {
-    local.spoolDir = await makeDirectory('local')
+    local.spoolDir = makeDirectory()
     local.executor = await openLocal(local.spoolDir)
   })
   afterEach(async () => {

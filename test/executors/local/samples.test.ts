@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Executor, Sample } from '../../../src/executors/executor.ts'
 import { parseUse } from '../../../src/executors/local/processes.ts'
 import { CgroupReader } from '../../../src/executors/local/samples.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { runOf, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
@@ -71,7 +71,7 @@ describe('files of cgroups', () => {
   let root: string
   const reader = new CgroupReader()
   beforeEach(async () => {
-    root = await makeDirectory('cgroups')
+    root = makeDirectory()
   })
 
   async function make(name: string, files: Record<string, string>): Promise<string> {

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { Spawner } from '../../../src/executors/local/spawner.ts'
 import { locateFiles } from '../../../src/executors/local/spool.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 it('the spawner stops watching a failed start', async () => {
-  const spoolDir = await makeDirectory('local')
+  const spoolDir = makeDirectory()
   const spawner = new Spawner(spoolDir, systemClock, () => undefined)
   const files = locateFiles(spoolDir, 'run-1') ?? expect.unreachable('no files')
   const launch = { argv: ['/bin/true'], limitSeconds: 0, cwd: '/', environment: {}, account: null }

@@ -11,8 +11,8 @@ import { trackLosses } from '../../../src/executors/local/journal.ts'
 import type { LocalOptions } from '../../../src/executors/local/local.ts'
 import { findProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
@@ -27,7 +27,7 @@ const reopen = async (more: Partial<LocalOptions> = {}) => {
 }
 
 beforeEach(async () => {
-  directory = await makeDirectory('local')
+  directory = makeDirectory()
   await chmod(directory, 0o755)
   spoolDir = join(directory, 'spool')
   executor = await openLocal(spoolDir)

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
@@ -16,7 +16,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
   let secret: string
 
   beforeEach(async () => {
-    folder = await makeDirectory('workdir')
+    folder = makeDirectory()
     await chmod(folder, 0o755)
     secret = join(folder, 'secret')
     await mkdir(join(secret, 'in'), { recursive: true })
@@ -84,7 +84,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
 })
 
 it.skipIf(isRoot)('a directory that the account of the server may not enter is refused as missing', async () => {
-  const folder = await makeDirectory('workdir')
+  const folder = makeDirectory()
   await chmod(folder, 0o600)
   const run = runOf({ command: ['true'], workdir: folder })
   await expect(local.executor.start(run)).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })

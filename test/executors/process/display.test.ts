@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sendSignal } from '../../../src/executors/local/processes.ts'
 import { displayScript } from '../../../src/executors/process/display.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** The first process of the container of a display, with stand-ins for the X servers and for nvidia-smi. */
 
@@ -16,7 +16,7 @@ let directory: string
 let child: ChildProcess | null
 
 beforeEach(async () => {
-  directory = await makeDirectory('display')
+  directory = makeDirectory()
   await mkdir(join(directory, '.X11-unix'))
   child = null
 })

@@ -5,8 +5,8 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { initScript } from '../../../src/executors/container/create.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { isWhole } from '../../support/whole.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** The first process of a container, in a new pid namespace. */
 const rounds = isWhole ? 20 : 5
@@ -66,7 +66,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   it.each(withoutHelpers)(
     'starts the command directly if no helper program is usable: %s with another %s',
     async ([shell = '', ...args], programs) => {
-      const directory = await makeDirectory('first-process')
+      const directory = makeDirectory()
       const program = join(directory, 'program')
       await writeFile(program, `#!/bin/sh\necho "$0 $*" >${directory}/begun\n`, { mode: 0o755 })
       const bind = `for each in ${programs}; do [ ! -e $each ] || mount --bind ${program} $each; done; exec "$@"`

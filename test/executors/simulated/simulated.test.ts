@@ -6,9 +6,9 @@ import { createSimulatedExecutor } from '../../../src/executors/simulated/simula
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type Behaviour, contract } from '../contract.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf } from '../runs.ts'
 
 const log = createLog('warn')
@@ -24,7 +24,7 @@ function environmentOf({ lines, exitCode, endless, ignoresTerm }: Behaviour) {
 }
 
 contract('simulated', async () => {
-  const dataDir = await makeDirectory('simulated')
+  const dataDir = makeDirectory()
   return {
     open: () => createSimulatedExecutor({ dataDir, clock: systemClock, time: machineTime, log }),
     run: (behaviour) => runOf({ environment: environmentOf(behaviour) }),
@@ -35,7 +35,7 @@ contract('simulated', async () => {
 describe('the simulated executor', () => {
   let dataDir: string
   beforeEach(async () => {
-    dataDir = await makeDirectory('simulated')
+    dataDir = makeDirectory()
   })
 
   const open = async (clock = createFakeClock()) => ({

@@ -3,15 +3,15 @@ import { delimiter, join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { createSlurm } from '../../../src/executors/slurm/commands.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** Commands of Slurm that are scripts of a site, and misbehave. */
 
 let directory: string
 
 beforeEach(async () => {
-  directory = await makeDirectory('commands')
+  directory = makeDirectory()
 })
 
 async function ask(script: string, { mode = 0o755, timeoutMs = 10_000, input = '' } = {}) {

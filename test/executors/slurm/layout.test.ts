@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isWholeMount, Layout } from '../../../src/executors/slurm/layout.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
-import { makeDirectory } from '../directory.ts'
 
 /** The folders of a pool, and a `sharedDir` that is there without its file system. */
 
@@ -44,7 +44,7 @@ it('a new pool accepts a bind-mounted folder as sharedDir', async (test) => {
 })
 
 it('no folder is created for a pool that already has runs', async () => {
-  const sharedDir = await makeDirectory('layout')
+  const sharedDir = makeDirectory()
   const layout = layoutOf(sharedDir, true)
   await expect(layout.checkReadable()).rejects.toMatchObject(
     told('has no folder cluster/server, but the pool has runs: mount'),
@@ -64,7 +64,7 @@ describe('folders that another account controls', () => {
     await chown(path(...names), other, other)
   }
   beforeEach(async () => {
-    sharedDir = await makeDirectory('layout')
+    sharedDir = makeDirectory()
   })
   const demand = () => layoutOf(sharedDir).checkWritable()
 

@@ -10,7 +10,7 @@ import { parseQueue } from '../../../src/executors/slurm/squeue-output.ts'
 import type { Time } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 /** Observations of runs while Slurm and the clocks misbehave. */
 
@@ -35,7 +35,7 @@ const skewMs = 3_600_000
 const time = { nowMs: () => Date.now() - skewMs } as Time
 
 beforeEach(async () => {
-  sharedDir = await makeDirectory('observer')
+  sharedDir = makeDirectory()
   layout = new Layout(sharedDir, 'cluster', async () => false)
   await layout.checkReadable()
   clock = createFakeClock()

@@ -6,7 +6,7 @@ import type { Slurm, SlurmCommand } from '../../../src/executors/slurm/commands.
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { checkClusterName } from '../../../src/executors/slurm/one-cluster.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 /** A server whose SLURM_CONF leads to another cluster than before. */
 
@@ -18,7 +18,7 @@ let failure: Error | null
 let asked: SlurmCommand['command'][]
 
 beforeEach(async () => {
-  sharedDir = await makeDirectory('one-cluster')
+  sharedDir = makeDirectory()
   clock = createFakeClock()
   name = 'one'
   hasRuns = true

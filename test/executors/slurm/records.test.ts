@@ -8,14 +8,14 @@ import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { openRunSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
-import { makeDirectory } from '../directory.ts'
+import { makeDirectory } from '../../support/directory.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
 const isRoot = process.getuid?.() === 0
 let directory: string
 beforeEach(async () => {
-  directory = await makeDirectory('records')
+  directory = makeDirectory()
 })
 
 const record = (name: string, text: string) => symlink(text, join(directory, name))

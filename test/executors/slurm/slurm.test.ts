@@ -3,16 +3,16 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { makeDirectory } from '../directory.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)(`with ${conf}`, () => {
   contract('slurm', async () => {
-    const directory = await makeDirectory('slurm')
+    const directory = makeDirectory()
     for (const name of ['marks', 'shared']) await mkdir(join(directory, name))
     return {
       open: () => openSlurm(directory),
@@ -262,7 +262,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     })
 
     it('enters its workdir with its account’s rights, without revealing unreachable directories', async () => {
-      const closed = await makeDirectory('closed')
+      const closed = makeDirectory()
       await mkdir(join(closed, 'in'), { mode: 0o777 })
       const messages = await Promise.all(
         ['in', 'no'].map(async (name) => {

@@ -11,8 +11,8 @@ import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 import { Submitter } from '../../../src/executors/slurm/submit.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { makeDirectory } from '../directory.ts'
 import { machineParts, resourcesOf, runOf } from '../runs.ts'
 
 /** Two servers over one shared directory, while Slurm is unreachable. */
@@ -22,7 +22,7 @@ let sharedDir: string
 let layout: Layout
 
 beforeEach(async () => {
-  sharedDir = await makeDirectory('submit')
+  sharedDir = makeDirectory()
   layout = new Layout(sharedDir, 'cluster', noRuns)
 })
 
