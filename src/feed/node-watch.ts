@@ -48,18 +48,23 @@ export function createPoolNodeWatch(domain: Domain) {
     name: 'node watch',
     topics: ['feed', 'view', 'queue'],
     gapMs,
-    read: (pool) => readState(domain, pool),
+    // Watchers keep what they have sent, so an equal state is the same object.
+    async read(pool, _userIds, latest) {
+      const state = await readState(domain, pool)
+      return state.cursor === latest?.cursor ? latest : state
+    },
     isSame: (one, other) => one.cursor === other.cursor,
   })
   return {
     /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */
     async watch(pool: string, after?: string): Promise<AsyncGenerator<NodesMessage, void, void>> {
-      const first = await hubs.read(pool, '')
+      await hubs.read(pool, '')
       return stoppable(async function* (signal) {
         const { hub, leave } = hubs.join(pool, '')
-        hub.start()
         try {
-          yield* messages(domain, { hub, pool, first, after }, signal)
+          if (!hub.latest) await hub.read()
+          hub.start()
+          yield* messages(domain, { hub, pool, after }, signal)
         } finally {
           leave()
         }
@@ -72,27 +77,26 @@ export function createPoolNodeWatch(domain: Domain) {
 interface Watching {
   hub: PoolHub<PoolState>
   pool: string
-  first: PoolState
   after: string | undefined
 }
 
 async function* messages(
   { clock, time }: Domain,
-  { hub, pool, first, after }: Watching,
+  { hub, pool, after }: Watching,
   signal: AbortSignal,
 ): AsyncGenerator<NodesMessage, void, void> {
-  const present = () => hub.latest?.state ?? first
-  let sent: PoolState | null = after === present().cursor ? present() : null
+  const present = () => hub.latest?.state ?? null
+  let sent = after === present()?.cursor ? present() : null
   let lastSent = clock.monotonicMs()
   while (!signal.aborted) {
     const state = present()
-    if (state.cursor !== sent?.cursor) {
+    if (state !== null && state !== sent) {
       yield* changes(pool, sent, state)
       sent = state
       lastSent = clock.monotonicMs()
       await clock.sleep(gapMs, signal)
     } else if (clock.monotonicMs() >= heartbeatDueMs(lastSent)) {
-      yield { kind: 'heartbeat', cursor: sent.cursor, at: heartbeatAt(time.nowMs()) }
+      yield { kind: 'heartbeat', cursor: sent?.cursor ?? '', at: heartbeatAt(time.nowMs()) }
       lastSent = clock.monotonicMs()
     } else await hub.bell.wait(heartbeatDueMs(lastSent) - clock.monotonicMs(), signal)
   }

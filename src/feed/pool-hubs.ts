@@ -13,8 +13,8 @@ interface HubsOptions<State> {
   name: string
   topics: readonly Topic[]
   gapMs: number
-  /** `userIds`: the watchers. */
-  read(pool: string, userIds: readonly string[]): Promise<State>
+  /** `userIds`: the watchers; `latest`: what was read last. */
+  read(pool: string, userIds: readonly string[], latest: State | undefined): Promise<State>
   isSame(one: State, other: State): boolean
 }
 
@@ -35,7 +35,8 @@ export function createPoolHubs<State>({ domain, name, topics, gapMs, read, isSam
       max: arrivalsMax,
       mayBeOneItem: () => false,
       async run(arrivals) {
-        const state = await read(pool, [...new Set([...watchers].map(({ userId }) => userId))])
+        const userIds = [...new Set([...watchers].map(({ userId }) => userId))]
+        const state = await read(pool, userIds, hub.latest?.state)
         const hasChanged = !hub.latest || !isSame(hub.latest.state, state)
         hub.latest = { state, change: (hub.latest?.change ?? 0) + Number(hasChanged) }
         if (hasChanged) bell.ring()
