@@ -35,7 +35,9 @@ export async function readGpuUse(runs: readonly SampledRun[]): Promise<ReadonlyM
 export function parseGpuUse(output: string): ReadonlyMap<number, GpuUse> {
   return new Map(
     output.split('\n').flatMap((line): [number, GpuUse][] => {
-      const [index = Number.NaN, percent = Number.NaN, memory = Number.NaN] = line.split(',').map(Number.parseFloat)
+      const [index = Number.NaN, percent = Number.NaN, memory = Number.NaN] = line
+        .split(',')
+        .map((field) => Number(field.trim() || Number.NaN))
       return Number.isNaN(index) ? [] : [[index, { percent, memoryBytes: memory * 1024 ** 2 }]]
     }),
   )
