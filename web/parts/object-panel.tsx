@@ -25,14 +25,16 @@ interface ObjectPanelProps<Value> extends PanelEnds {
   /** In place of an object that does not exist. */
   gone: ReactNode
   editText?: string
-  /** In place of the facts, on request; false: the viewer may not change the object. */
+  /** In place of the facts, or above them, on request; false: the viewer may not change the object. */
   form?: ((value: Value, ends: FormEnds) => ReactNode) | false
+  /** The facts stay below the form. */
+  keepsFacts?: boolean
   children: (value: Value, ends: { changed: () => void; deleted: () => void }) => ReactNode
 }
 
 /** One object of a list, which can be edited. */
 export function ObjectPanel<Value>({ of, title, noun, gone, form, children, ...rest }: ObjectPanelProps<Value>) {
-  const { editText = 'Edit', onClose, onChange } = rest
+  const { editText = 'Edit', keepsFacts = false, onClose, onChange } = rest
   const [isEdited, setEdited] = useState(false)
   const { value } = of
   const changed = () => {
@@ -53,7 +55,7 @@ export function ObjectPanel<Value>({ of, title, noun, gone, form, children, ...r
       {value === undefined && <NotRead of={of} />}
       {value === null && gone}
       {value && form && isEdited && form(value, { onCancel: () => setEdited(false), onDone: changed })}
-      {value && !isEdited && children(value, { changed, deleted })}
+      {value && (!isEdited || keepsFacts) && children(value, { changed, deleted })}
     </SidePanel>
   )
 }

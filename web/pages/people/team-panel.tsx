@@ -36,26 +36,6 @@ export function TeamPanel({ id, ...ends }: PanelEnds & { id: string }) {
   const { viewer } = useStart()
   const team = useResource(`team ${id}`, (signal) => readTeam(id, signal), { everyMs })
   const isAdmin = viewer.user.level === 'ADMIN' && may('USER_WRITE')
-  const changed = () => {
-    team.read()
-    ends.onChange()
-  }
-  const deleted = () => {
-    ends.onChange()
-    ends.onClose()
-  }
-  const facts = (value: TeamItemFragment) => (
-    <>
-      <TeamFacts team={value} />
-      <Members team={value} mayRemove={may('USER_WRITE')} onChange={changed} />
-      {isAdmin && <AddMember key={value.members.nodes.length} team={value} onDone={changed} />}
-      {may('USER_WRITE') && (
-        <Buttons>
-          <Button onClick={() => void confirmDelete(value, deleted)}>Delete…</Button>
-        </Buttons>
-      )}
-    </>
-  )
   return (
     <ObjectPanel
       of={team}
@@ -63,18 +43,22 @@ export function TeamPanel({ id, ...ends }: PanelEnds & { id: string }) {
       noun="Team"
       gone={<Empty title="This team does not exist">It was deleted, or you may not see it.</Empty>}
       editText="Rename"
-      form={
-        isAdmin &&
-        ((value, formEnds) => (
-          <>
-            <RenameForm team={value} {...formEnds} />
-            {facts(value)}
-          </>
-        ))
-      }
+      form={isAdmin && ((value, formEnds) => <RenameForm team={value} {...formEnds} />)}
+      keepsFacts
       {...ends}
     >
-      {facts}
+      {(value, { changed, deleted }) => (
+        <>
+          <TeamFacts team={value} />
+          <Members team={value} mayRemove={may('USER_WRITE')} onChange={changed} />
+          {isAdmin && <AddMember key={value.members.nodes.length} team={value} onDone={changed} />}
+          {may('USER_WRITE') && (
+            <Buttons>
+              <Button onClick={() => void confirmDelete(value, deleted)}>Delete…</Button>
+            </Buttons>
+          )}
+        </>
+      )}
     </ObjectPanel>
   )
 }

@@ -61,6 +61,7 @@ export function Users() {
         Object.keys(filter).length > 0 &&
         (() => change({ text: undefined, level: undefined, team: undefined, status: undefined }))
       }
+      offersFirst={false}
       empty={server.singleUser ? 'This server has a single user.' : 'You see only yourself.'}
       form={may('USER_WRITE') && ((ends) => <UserForm {...ends} />)}
       panel={(id, ends) => <UserPanel id={id} {...ends} />}
