@@ -1,10 +1,11 @@
 import type { Lane, Policy } from '../src/domain/lanes.ts'
 import type { PastArrivals } from '../src/scheduler/plan/arrivals.ts'
+import { drain } from '../src/scheduler/plan/drain.ts'
 import { type Forecast, forecast } from '../src/scheduler/plan/forecast.ts'
 import type { Change, LaneState, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { chooseParts, historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
-import { createWorld, toTheEnd, type World } from '../src/scheduler/plan/world.ts'
+import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
@@ -228,7 +229,7 @@ class Day {
     const { jobs } = this.day
     const ended = jobs.filter(({ startMs, runMs }) => startMs !== null && startMs + runMs <= this.nowMs)
     const times = new Map(jobs.map((job) => [job.entry.jobId, runTimeOf(job, ended)]))
-    const found = toTheEnd(forecast(this.world.state.copy, { times, past: this.past(ended), graceMs: 10_000 }))
+    const found = drain(forecast(this.world.state.copy, { times, past: this.past(ended), graceMs: 10_000 }))
     const waits = jobs.filter(({ arrivesMs, startMs }) => arrivesMs <= this.nowMs && startMs === null)
     this.looks.push({ atMs: this.nowMs, forecast: found, waiting: waits })
   }

@@ -1,7 +1,7 @@
 import { holdingSql, type JobState, type StateReason } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
-import { shareReads } from './shared-reads.ts'
+import { cacheReads } from './read-cache.ts'
 
 /** Fields of a job that never change. */
 export interface JobFacts {
@@ -36,7 +36,7 @@ const jobsMax = 10_000
 /** Facts of jobs; omits deleted jobs. */
 export function createFactsCache(db: Db) {
   const known = new Map<string, Promise<JobFacts | undefined>>()
-  const read = shareReads(
+  const read = cacheReads(
     known,
     async (jobIds) => new Map((await readFacts(db.sql, jobIds)).map((job) => [job.id, job])),
   )

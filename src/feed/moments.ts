@@ -4,13 +4,13 @@ import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
 import type { StateMoment, StoredReason } from './facts.ts'
 import { toMoment } from './filter.ts'
-import { shareReads } from './shared-reads.ts'
+import { cacheReads } from './read-cache.ts'
 
 export type Moments = ReturnType<typeof createMoments>
 
 /** The states of jobs just before events that do not change the state; omits events whose job was deleted. */
 export const createMoments = (db: Db) =>
-  shareReads<FeedEvent, StateMoment>(new WeakMap(), (events) => readMoments(db.sql, events))
+  cacheReads<FeedEvent, StateMoment>(new WeakMap(), (events) => readMoments(db.sql, events))
 
 async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, StateMoment>> {
   const rows = await sql.query<{ place: number; state: JobState; reason: StoredReason | null; at: Date }>(

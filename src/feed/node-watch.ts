@@ -53,7 +53,7 @@ export function createPoolNodeWatch(domain: Domain) {
       const state = await readState(domain, pool)
       return state.cursor === latest?.cursor ? latest : state
     },
-    isSame: (one, other) => one.cursor === other.cursor,
+    isEqual: (one, other) => one.cursor === other.cursor,
   })
   return {
     /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */

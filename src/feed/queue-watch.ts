@@ -26,7 +26,7 @@ export function createQueueWatch(domain: Domain) {
     topics: ['feed', 'view'],
     gapMs,
     read: (pool, userIds) => poolNumbers(domain, pool, userIds),
-    isSame,
+    isEqual,
   })
   return {
     /** Throws NotFound for an unknown pool; `pool` null: all pools. */
@@ -56,20 +56,20 @@ async function* snapshots(
   signal: AbortSignal,
 ): AsyncGenerator<QueueNumbers, void, void> {
   let sent = { read: first, shown: filterNumbers(viewer, first), at: clock.monotonicMs() }
-  let change: number | undefined
+  let revision: number | undefined
   yield sent.shown
   for (;;) {
     await clock.sleep(gapMs, signal)
     const silentMs = clock.monotonicMs() - sent.at
     // After 15 s of silence any newer read is sent, changed or not.
-    if (hub.latest?.change === change)
+    if (hub.latest?.revision === revision)
       await hub.bell.wait(silentMs < silenceMsMax ? silenceMsMax - silentMs : readAgainMs, signal)
     if (signal.aborted) return
     const { latest } = hub
     if (!latest || latest.state === sent.read) continue
     const shown = filterNumbers(viewer, latest.state)
-    change = latest.change
-    if (clock.monotonicMs() - sent.at < silenceMsMax && isSame(shown, sent.shown)) continue
+    revision = latest.revision
+    if (clock.monotonicMs() - sent.at < silenceMsMax && isEqual(shown, sent.shown)) continue
     sent = { read: latest.state, shown, at: clock.monotonicMs() }
     yield shown
   }
@@ -95,5 +95,5 @@ async function* mergeStreams<T>(sources: readonly AsyncGenerator<T, void, void>[
   }
 }
 
-const isSame = (one: QueueNumbers, other: QueueNumbers) =>
+const isEqual = (one: QueueNumbers, other: QueueNumbers) =>
   isDeepStrictEqual({ ...one, at: null }, { ...other, at: null })

@@ -10,12 +10,12 @@ interface LogRow {
   end_offset: number
 }
 
-/** The logs of a job from the newest one, or the run `until`, to the first one; `run`: this log only. */
-export async function* logsBackwards(
+/** Reads the logs of the runs of a job, the newest first. `run`: only the log of this run; `fromRun`: begins with this run. */
+export async function* readLogsBackwards(
   sql: Sql,
-  { jobId, run, until = run }: { jobId: string; run: number | undefined; until?: number | undefined },
+  { jobId, run, fromRun = run }: { jobId: string; run: number | undefined; fromRun?: number | undefined },
 ): AsyncGenerator<LogRow> {
-  let before = until === undefined ? null : until + 1
+  let before = fromRun === undefined ? null : fromRun + 1
   for (;;) {
     const [row] = await sql.query<LogRow>(
       `SELECT run_id, number, end_offset FROM run_log

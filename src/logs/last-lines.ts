@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { logsBackwards, readChunksBackwards } from './backwards.ts'
+import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { type BytesChunk, hasStream } from './chunk.ts'
 import { lineParts } from './lines.ts'
 import { type LogCursor, runMark, searchBytesMax } from './stored.ts'
@@ -19,7 +19,7 @@ export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: Las
   let missing = lines
   let left = searchBytesMax
   let first: LogCursor = { run: run ?? 1, offset: 0 }
-  for await (const { run_id: runId, number, end_offset: end } of logsBackwards(sql, { jobId, run })) {
+  for await (const { run_id: runId, number, end_offset: end } of readLogsBackwards(sql, { jobId, run })) {
     const at = (offset: number) => ({ run: number, offset, mark: runMark(runId) })
     if (lines === 0) return at(end)
     first = at(0)

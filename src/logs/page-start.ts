@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { logsBackwards, readChunksBackwards } from './backwards.ts'
+import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { countJsonBytes, pieceBytes } from './batch.ts'
 import { hasStream } from './chunk.ts'
 import { findCharacter, type LinePart, lineParts } from './lines.ts'
@@ -29,7 +29,7 @@ export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogC
   const { jobId, run, before } = options
   const walk = new Walk(options)
   let start = before
-  for await (const log of logsBackwards(sql, { jobId, run, until: before.run })) {
+  for await (const log of readLogsBackwards(sql, { jobId, run, fromRun: before.run })) {
     const end = log.number === before.run ? before.offset : log.end_offset
     if (start !== before) walk.enterRun(end)
     for await (const stored of readChunksBackwards(sql, { runId: log.run_id, end, codes: options.codes })) {

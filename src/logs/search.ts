@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { logsBackwards, readChunksBackwards } from './backwards.ts'
+import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { encodeStreams } from './batch.ts'
 import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
 import {
@@ -133,10 +133,10 @@ class Search {
     await readStateAt(this.#sql, jobId, end)
     const run = only === undefined ? undefined : end.run
     let cursor = end
-    for await (const { run_id: runId, number, end_offset } of logsBackwards(this.#sql, {
+    for await (const { run_id: runId, number, end_offset } of readLogsBackwards(this.#sql, {
       jobId,
       run,
-      until: end.run,
+      fromRun: end.run,
     })) {
       const until = number === end.run ? end.offset : end_offset
       const log = { runId, end: end_offset, sealed: true }

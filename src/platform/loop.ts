@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
-import { retryPauseMs } from './retry.ts'
+import { backOffMs } from './retry.ts'
 
 /**
  * Background work: `runOnce` does everything that can be done now; the loop runs it when woken, and every `pollMs` in
@@ -46,7 +46,7 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
     if (abort.signal.aborted || (woken && failures === 0)) return
     wakeUp = new AbortController()
     const nextMs = typeof pollMs === 'number' ? pollMs : pollMs()
-    const pauseMs = failures === 0 ? nextMs : retryPauseMs(failures, 100)
+    const pauseMs = failures === 0 ? nextMs : backOffMs(failures, 100)
     await clock.sleep(pauseMs, wakeUp.signal)
     wakeUp = undefined
   }

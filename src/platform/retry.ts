@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts'
 
-/** Work continues soon after a database is back. */
+/** Work resumes this soon after the database is back. */
 const pauseMsMax = 5_000
 
-/** The pause after so many failures in a row; it doubles with each. */
-export const retryPauseMs = (failures: number, firstMs: number, maxMs = pauseMsMax): number =>
+/** Exponential back-off: `firstMs`, doubled for each of the failures before, at most `maxMs`. */
+export const backOffMs = (failures: number, firstMs: number, maxMs = pauseMsMax): number =>
   Math.min(maxMs, firstMs * 2 ** failures)
 
 interface RetryOptions {
   clock: Clock
   signal: AbortSignal
-  /** Throws an error that no retry helps. */
+  /** Called after each failure; throws to stop retrying. */
   onFailure: (error: unknown, failures: number) => void
 }
 
 /** Repeats the work with growing pauses until it succeeds. undefined: `signal` fired before. */
-export async function retryUntilDone<T>(
+export async function retryUntilSuccess<T>(
   { clock, signal, onFailure }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -24,7 +24,7 @@ export async function retryUntilDone<T>(
       return await work()
     } catch (error) {
       onFailure(error, failures)
-      await clock.sleep(retryPauseMs(failures, 50), signal)
+      await clock.sleep(backOffMs(failures, 50), signal)
     }
   return undefined
 }

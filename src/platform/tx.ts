@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { cancelBeforeTimeoutMs, sessionMoments } from './connection.ts'
 import { isLate } from './lateness.ts'
 import type { ModelClient, Models } from './models.ts'
-import { retryPauseMs } from './retry.ts'
+import { backOffMs } from './retry.ts'
 
 /**
  * Transactions and the one retry list. Hand-written statements go through `Sql`, alone or in a transaction; Prisma's
@@ -23,7 +23,7 @@ type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
 /** Serialization failure and deadlock. */
 const retryable = new Set(['40001', '40P01'])
 /** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
-const retryDelayMs = (attempt: number) => Math.random() * retryPauseMs(attempt, 10, 500)
+const retryDelayMs = (attempt: number) => Math.random() * backOffMs(attempt, 10, 500)
 
 /** The caller may try again. The edge shows it as UNAVAILABLE. */
 export class Unavailable extends Error {

@@ -3,7 +3,7 @@ import type { Leader } from '../domain/leadership.ts'
 import { storeReport } from '../domain/machines/backend-nodes.ts'
 import type { BackendNode, Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import { retryPauseMs } from '../platform/retry.ts'
+import { backOffMs } from '../platform/retry.ts'
 
 /**
  * Polls the nodes of the pool's backend and stores changes. While the backend is unreachable, the stored nodes stay as
@@ -55,7 +55,7 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
     const about = { pool: leader.pool, executor: backend.name }
     let answers = true
     let sinceMs = clock.monotonicMs()
-    let limitMs = retryPauseMs(termsWithoutAnswer, silentMs, silentMsMax)
+    let limitMs = backOffMs(termsWithoutAnswer, silentMs, silentMsMax)
     termsWithoutAnswer++
 
     function answered(): void {

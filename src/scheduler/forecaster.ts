@@ -8,11 +8,11 @@ import type { Sql } from '../platform/tx.ts'
 import type { PastArrivals } from './plan/arrivals.ts'
 import { type Forecast, forecast } from './plan/forecast.ts'
 import { compareEntries, windowSize } from './plan/lane-window.ts'
+import { getOrCompute } from './plan/memo.ts'
 import type { LaneState, Snapshot, Waiting } from './plan/model.ts'
 import { laterSequence } from './plan/play.ts'
 import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
 import type { Candidate } from './plan/trial.ts'
-import { remembered } from './plan/victims.ts'
 import { makeCandidate } from './questions.ts'
 import {
   basisText,
@@ -73,7 +73,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   async function forecastStart(known: Snapshot, asked: AskedJob, signal: AbortSignal) {
     const candidate = makeCandidate(leader.pool, asked)
     const { lane } = candidate
-    const stored = await completed(db.sql, known)
+    const stored = await withLaterEntries(db.sql, known)
     const snapshot = withCandidate(stored, candidate)
     if (!snapshot) return { start: null, spentMs: 0 }
     const [times, kindsOfSpec] = [await timesOf(stored), await readKindsOfSpec(db.sql, lane, asked.spec)]
@@ -88,7 +88,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
-      const snapshot = await completed(db.sql, known)
+      const snapshot = await withLaterEntries(db.sql, known)
       const simulated = await simulate(snapshot, { times: await timesOf(snapshot), past, graceMs }, signal)
       spentMs = simulated.spentMs
       if (simulated.found) await unlessFenced(storeForecast(domain, leader, simulated.found))
@@ -159,7 +159,9 @@ function runTimeLike(past: Past, lane: Lane, kinds: readonly string[]): RunTime 
 }
 
 function partsLike({ stated, statedOfPool, parts }: Past, userId: string, statedMs: number | null): readonly number[] {
-  return remembered(parts, `${userId}/${statedMs}`, () => chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs))
+  return getOrCompute(parts, `${userId}/${statedMs}`, () =>
+    chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs),
+  )
 }
 
 const nothingPast = (): Past => ({
@@ -224,7 +226,7 @@ function withCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapsho
 }
 
 /** Adds later entries from the database: the world has only the first entries of long lanes. */
-async function completed(sql: Sql, known: Snapshot): Promise<Snapshot> {
+async function withLaterEntries(sql: Sql, known: Snapshot): Promise<Snapshot> {
   const perLane = Math.max(perLaneMin, Math.floor(entriesMax / known.lanes.length))
   const short = known.lanes.filter(({ waiting, first }) => first.length < Math.min(waiting, perLane))
   const ids = short.map(({ lane }) => lane.id)

@@ -6,7 +6,7 @@ import { gibText, toMachineAmounts } from '../domain/shape.ts'
 import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Handle, Observation, StartFailed } from '../executors/executor.ts'
-import { retryPauseMs } from '../platform/retry.ts'
+import { backOffMs } from '../platform/retry.ts'
 import { tiers } from './plan/model.ts'
 
 /**
@@ -89,10 +89,10 @@ function startFailed(
   const failures = job.startFailures + 1
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
   if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
-  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(job.startFailures) }
+  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: jobBackOffMs(job.startFailures) }
 }
 
-const backOffMs = (before: number) => retryPauseMs(before, 1_000, backOffMsMax)
+const jobBackOffMs = (before: number) => backOffMs(before, 1_000, backOffMsMax)
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
@@ -172,7 +172,7 @@ function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): 
   const info = isOom ? describeOom(end, job.spec) : describe(end)
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   if (!again) return { to: 'FAILED', reason, info, ...facts }
-  return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: backOffMs(job.exits) }
+  return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: jobBackOffMs(job.exits) }
 }
 
 const endOf = (end: Ended) => ({

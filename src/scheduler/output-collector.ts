@@ -3,7 +3,7 @@ import { type OutputOrder, readOutputOrder } from '../domain/outputs/attach.ts'
 import { collectOutputs, giveUpOutputs } from '../domain/outputs/collect.ts'
 import type { OutputLimits } from '../domain/outputs/selection.ts'
 import type { Executor, Handle } from '../executors/executor.ts'
-import { retryUntilDone } from '../platform/retry.ts'
+import { retryUntilSuccess } from '../platform/retry.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
@@ -64,7 +64,7 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
     const onFailure = (err: unknown, failures: number) => {
       if (!signal.aborted) log.warn({ err, run: runId, failures }, 'output files cannot be collected now; retrying')
     }
-    return retryUntilDone({ clock, signal, onFailure }, work)
+    return retryUntilSuccess({ clock, signal, onFailure }, work)
   }
 
   return {

@@ -7,7 +7,7 @@ import { type Executor, type Handle, isOver, type Observation, StartFailed } fro
 import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
-import { retryUntilDone } from '../platform/retry.ts'
+import { retryUntilSuccess } from '../platform/retry.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
@@ -360,7 +360,7 @@ export class Carrier {
       if (error instanceof Fenced || error instanceof StartFailed) throw error
       log.warn({ err: error, run: this.#run.runId, what, failures }, 'failed; retrying')
     }
-    return retryUntilDone({ clock, signal: this.#dropped, onFailure }, work)
+    return retryUntilSuccess({ clock, signal: this.#dropped, onFailure }, work)
   }
 }
 

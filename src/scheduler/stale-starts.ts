@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { readRunState } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import { type Executor, type Handle, isOver } from '../executors/executor.ts'
-import { retryUntilDone } from '../platform/retry.ts'
+import { retryUntilSuccess } from '../platform/retry.ts'
 
 /**
  * Stops runs that a deposed leader started too late. A leader may freeze right before a start and thaw after the next
@@ -31,7 +31,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
     const onFailure = (err: unknown, failures: number) =>
       log.warn({ err, run, what: 'withdraw', failures }, 'failed; retrying')
     const { signal } = stopping
-    if (await retryUntilDone({ clock, signal, onFailure }, () => attempt(started).then(() => true))) return
+    if (await retryUntilSuccess({ clock, signal, onFailure }, () => attempt(started).then(() => true))) return
     await attempt(started).catch((err: unknown) =>
       // Log errors are throttled by their `err`, but this message is needed for each run.
       log.error(

@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 
 const useAnySearch = () => useSearch({ strict: false })
 
-/** The search part of the URL of any page. */
+/** The search parameters of all routes. */
 export type PageSearch = ReturnType<typeof useAnySearch>
 
-/** That of the page that is shown. */
+/** The search parameters of the current route, and `change`, which sets some of them; undefined removes one. */
 export function usePageSearch() {
   const search = useAnySearch()
   const navigate = useNavigate()

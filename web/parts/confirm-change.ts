@@ -5,22 +5,22 @@ import { showToast } from './toasts.tsx'
 interface ConfirmedChange<Result>
   extends Pick<Confirmation, 'title' | 'effect' | 'command' | 'confirmText' | 'keepText'> {
   change: () => Promise<Result>
-  /** The note after it. */
-  done: string
+  /** Shown after success. */
+  toast: string
   onDone: () => void
 }
 
 /** Asks before a mutation; a refusal stays in the dialog. */
 export function confirmChange<Result extends { __typename: string }>({
   change,
-  done,
+  toast,
   onDone,
   ...texts
 }: ConfirmedChange<Result>): void {
   const run = async () => {
     const result = await change()
     if (isRefused(result)) return (result as Refused<Result> & { message: string }).message
-    showToast(done)
+    showToast(toast)
     onDone()
     return null
   }

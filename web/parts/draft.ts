@@ -12,12 +12,12 @@ interface DraftOptions<Stored, Draft> {
   toDraft: (stored: Stored) => Draft
 }
 
-/** What a form edits, beside what the server has. */
-export function useDraft<Stored, Draft extends object>({ stored, toDraft }: DraftOptions<Stored, Draft>) {
+/** The state of a form that edits a stored object: `base` is the object when the form was opened or last merged, `before` is its draft. */
+export function useObjectDraft<Stored, Draft extends object>({ stored, toDraft }: DraftOptions<Stored, Draft>) {
   const [base, setBase] = useState(stored)
   const [draft, setDraft] = useState(() => toDraft(stored))
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
-  /** Takes over what another user changed since the form was opened, and says it. */
+  /** After a version conflict: rebases the draft on the newest object, and returns the message for the form. */
   const merge = (
     objectId: string,
     now: NonNullable<Stored>,

@@ -5,28 +5,28 @@ import { NotRead } from './page-states.tsx'
 import { SidePanel } from './side-panel.tsx'
 
 /** What a panel reports to its list. */
-export interface PanelEnds {
+export interface PanelCallbacks {
   onClose: () => void
   /** The object was changed or deleted. */
   onChange: () => void
 }
 
-export interface FormEnds {
+export interface FormCallbacks {
   onCancel: () => void
   onDone: (id: string) => void
 }
 
-interface ObjectPanelProps<Value> extends PanelEnds {
+interface ObjectPanelProps<Value> extends PanelCallbacks {
   /** null: the object does not exist. */
   of: Pick<Resource<Value | null>, 'value' | 'failure' | 'read'>
   title: (value: Value) => ReactNode
-  /** The title while there is no object. */
+  /** The title while there is no object: "User". */
   noun: string
   /** In place of an object that does not exist. */
   gone: ReactNode
   editText?: string
   /** In place of the facts, or above them, on request; false: the viewer may not change the object. */
-  form?: ((value: Value, ends: FormEnds) => ReactNode) | false
+  form?: ((value: Value, ends: FormCallbacks) => ReactNode) | false
   /** The facts stay below the form. */
   keepsFacts?: boolean
   children: (value: Value, ends: { changed: () => void; deleted: () => void }) => ReactNode

@@ -46,8 +46,6 @@ const page = <const Path extends string, Search, Name extends string>(
     component: lazyRouteComponent(() => loadPart(load), name),
   })
 
-/** For a page without parameters of its own. */
-const noTexts = (search: Record<string, unknown>): Record<never, string> => search
 const readJobsTexts = readTexts(...filterKeys, 'text', 'order', 'group', 'peek')
 /** The run, a moment and the streams of its log, the language of the spec, and the artifact that is open. */
 const readJobTexts = readTexts('run', 'at', 'streams', 'as', 'open')
@@ -78,17 +76,17 @@ const routes = [
     () => import('../pages/approvals/approvals.tsx'),
     'ApprovalsPage',
   ),
-  page('/workload', noTexts, loadWorkload, 'WorkloadPage'),
+  page('/workload', readTexts<never>(), loadWorkload, 'WorkloadPage'),
   page('/workload/$pool', readTexts('view', 'span', 'reason', 'rows'), loadWorkload, 'WorkloadPage'),
-  page('/cluster', noTexts, loadCluster, 'ClusterPage'),
+  page('/cluster', readTexts<never>(), loadCluster, 'ClusterPage'),
   page('/cluster/$pool', readTexts('node', 'fits', 'color', 'view'), loadCluster, 'ClusterPage'),
   page('/usage', readTexts('from', 'to', 'by', 'pool'), () => import('../pages/usage/usage.tsx'), 'UsagePage'),
   page('/people/$part', readPeople, () => import('../pages/people/people.tsx'), 'PeoplePage'),
   page('/secrets', readTexts('open', 'team'), () => import('../pages/secrets/secrets.tsx'), 'SecretsPage'),
   page('/policies/$part', readPolicies, () => import('../pages/policies/policies.tsx'), 'PoliciesPage'),
   page('/audit', readAudit, () => import('../pages/audit/audit.tsx'), 'AuditPage'),
-  page('/settings', noTexts, () => import('../pages/settings/settings.tsx'), 'SettingsPage'),
-  page('/about', noTexts, () => import('../pages/about/about.tsx'), 'AboutPage'),
+  page('/settings', readTexts<never>(), () => import('../pages/settings/settings.tsx'), 'SettingsPage'),
+  page('/about', readTexts<never>(), () => import('../pages/about/about.tsx'), 'AboutPage'),
   createRoute({ getParentRoute: () => root, path: '/login', component: LogInPage }),
   createRoute({ getParentRoute: () => root, path: '/login/return', component: LogInPage }),
 ] as const

@@ -19,7 +19,7 @@ interface AccountFiles {
   group: readonly string[][]
 }
 
-interface RemoteAccountsOptions {
+interface MachineAccountsOptions {
   engine: Engine
   containers: Containers
   rules: AccountRules
@@ -30,11 +30,11 @@ interface RemoteAccountsOptions {
  * The accounts of another machine: its /etc/passwd and /etc/group, which the engine copies out of a container that is
  * never started and sees /etc. Accounts of a directory service are not in these files.
  */
-export class RemoteAccounts {
-  readonly #options: RemoteAccountsOptions
+export class MachineAccounts {
+  readonly #options: MachineAccountsOptions
   #known: { files: AccountFiles; untilMs: number } | null = null
 
-  constructor(options: RemoteAccountsOptions) {
+  constructor(options: MachineAccountsOptions) {
     this.#options = options
   }
 
@@ -56,11 +56,13 @@ export class RemoteAccounts {
     const { engine, containers, clock } = this.#options
     if (this.#known && clock.monotonicMs() < this.#known.untilMs) return this.#known.files
     const mount = { Type: 'bind', Source: '/etc', Target: folder, ReadOnly: true }
-    const look = async (container: string) => ({
+    const readFiles = async (container: string) => ({
       passwd: await readRows(engine, container, `${folder}/passwd`),
       group: await readRows(engine, container, `${folder}/group`),
     })
-    const files = await containers.lookInto(imageId, look, { HostConfig: { Mounts: [mount], NetworkMode: 'none' } })
+    const files = await containers.lookInto(imageId, readFiles, {
+      HostConfig: { Mounts: [mount], NetworkMode: 'none' },
+    })
     this.#known = { files, untilMs: clock.monotonicMs() + cachedMs }
     return files
   }
@@ -68,8 +70,8 @@ export class RemoteAccounts {
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
-/** The numbers of a user that the engine reads as `USER:GROUP`, each a name of the image or a number, or ''. */
-export async function findOwner(
+/** Resolves `USER:GROUP` of an image to uid and gid; each part is a name in the image, a number, or ''. */
+export async function resolveImageUser(
   engine: Engine,
   container: string,
   user: string,

@@ -1,5 +1,5 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
-import { tabulate } from '../backend/tabulate.ts'
+import { mapWords } from '../backend/map-words.ts'
 import type { Ended, Observation } from '../executor.ts'
 import { labels } from './labels.ts'
 
@@ -23,7 +23,7 @@ export interface Inspected {
 
 type Phase = 'waits' | 'runs' | 'over'
 
-const phases = tabulate<Phase>([
+const phases = mapWords<Phase>([
   ['waits', 'created configured initialized'],
   ['runs', 'running paused stopping'],
   ['over', 'restarting removing exited stopped dead'],

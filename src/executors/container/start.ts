@@ -7,7 +7,7 @@ import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayFolder } from '../process/display.ts'
-import { findOwner, RemoteAccounts } from './accounts.ts'
+import { MachineAccounts, resolveImageUser } from './accounts.ts'
 import { type ArchivedFile, archive, isDirectory } from './archive.ts'
 import { type Containers, containerName, displayName, isHandle } from './containers.ts'
 import { type ContainerRequest, makeRequest } from './create.ts'
@@ -102,7 +102,7 @@ export class ContainerStarter {
   readonly #orders: Orders
   readonly #images: Images
   readonly #displays: Displays
-  readonly #accounts: RemoteAccounts
+  readonly #accounts: MachineAccounts
   #facts: EngineFacts | null = null
   #networks: Promise<void> | null = null
 
@@ -113,7 +113,7 @@ export class ContainerStarter {
     this.#containers = containers
     this.#orders = orders
     this.#images = new Images({ ...options, registries, ofConfiguration: [options.image, x11Image ?? ''] })
-    this.#accounts = new RemoteAccounts({ engine, containers, rules: options.accounts, clock })
+    this.#accounts = new MachineAccounts({ engine, containers, rules: options.accounts, clock })
     const own = { [labels.owner]: owner }
     this.#displays = new Displays({ engine, containers, images: this.#images, x11Image, labels: own, clock })
   }
@@ -308,7 +308,7 @@ export class ContainerStarter {
   async #putSnapshot({ run, unwanted, tell }: Order, container: string, { user }: ContainerRequest): Promise<void> {
     if (run.openSnapshot === null) return
     tell('The snapshot is being copied into the container')
-    const target = { folder: snapshotFolder.slice(1), ...(await findOwner(this.#engine, container, user)) }
+    const target = { folder: snapshotFolder.slice(1), ...(await resolveImageUser(this.#engine, container, user)) }
     await this.#engine.putArchive(`/containers/${container}/archive`, { path: '/' }, run.openSnapshot(target), unwanted)
   }
 

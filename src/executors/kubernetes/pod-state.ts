@@ -1,5 +1,5 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
-import { tabulate } from '../backend/tabulate.ts'
+import { mapWords } from '../backend/map-words.ts'
 import type { Ended, StartFailed } from '../executor.ts'
 import { explainDisplayLoss, getDisplayState } from './display.ts'
 import { annotations } from './names.ts'
@@ -60,7 +60,7 @@ type Meaning =
   | 'NOT_STARTED'
   | 'BAD_SPEC'
 
-const podReasons = tabulate<Meaning>([
+const podReasons = mapWords<Meaning>([
   ['MAX_RUN_TIME', 'DeadlineExceeded'],
   ['GONE', 'Evicted NodeShutdown Shutdown Terminated'],
   ['NODE_SILENT', 'NodeLost'],
@@ -83,7 +83,7 @@ function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning |
   return podReasons.get(reason) ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
 }
 
-const endReasons = tabulate<Meaning>([
+const endReasons = mapWords<Meaning>([
   ['EXIT', 'Completed Error'],
   ['OOM_KILLED', 'OOMKilled'],
   ['MAX_RUN_TIME', 'DeadlineExceeded'],
@@ -92,7 +92,7 @@ const endReasons = tabulate<Meaning>([
 ])
 
 /** Reasons of a waiting container; for any other reason the run waits. */
-const waitReasons = tabulate<'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>([
+const waitReasons = mapWords<'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>([
   ['PULL', 'ErrImagePull ImagePullBackOff RegistryUnavailable'],
   ['BAD_SPEC', 'InvalidImageName'],
   ['NOT_STARTED', 'ErrImageNeverPull'],

@@ -1,4 +1,4 @@
-import { tabulate } from '../backend/tabulate.ts'
+import { mapWords } from '../backend/map-words.ts'
 import type { BackendNode } from '../executor.ts'
 
 /** The job states of Slurm 20.11 to 25.11. An unknown state is logged, and its run keeps its state. */
@@ -16,7 +16,7 @@ export type Phase =
   /** The node failed, or the start on the node. */
   | 'node lost'
 
-const phases = tabulate<Phase>([
+const phases = mapWords<Phase>([
   ['waits', 'PENDING CONFIGURING POWER_UP_NODE EXPEDITING SPECIAL_EXIT'],
   ['waits', 'REQUEUED REQUEUE_FED REQUEUE_HOLD RESV_DEL_HOLD'],
   ['runs', 'RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED SUSPENDED UPDATE_DB'],
@@ -39,7 +39,7 @@ export function isJobAlive(state: string): boolean {
 
 type NodeState = BackendNode['state']
 
-const nodeStates = tabulate<NodeState>([
+const nodeStates = mapWords<NodeState>([
   ['READY', 'allocated completing idle mixed planned reserved powered_down powering_up power_down power_up'],
   ['CORDONED', 'blocked drained draining fail failing maint perfctrs powering_down'],
   ['CORDONED', 'reboot reboot_issued reboot_requested rebooted'],

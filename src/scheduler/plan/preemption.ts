@@ -5,10 +5,11 @@ import { fewestFor } from './fewest.ts'
 import { compareFractions, toNumber } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
+import { getOrCompute } from './memo.ts'
 import { type Eviction, type Fraction, type Running, tiers, type WorldView } from './model.ts'
 import { RemovalTrial } from './removal-trial.ts'
 import { partingNodes, sharePath, toLeaf } from './share-tree.ts'
-import { type Claiming, compareVictims, isPreemptable, type PreemptionRule, remembered, rulesFor } from './victims.ts'
+import { type Claiming, compareVictims, isPreemptable, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
  * Chooses the runs to evict for a job that does not fit. Tries the rules (victims.ts) one after the other. For each
@@ -58,11 +59,11 @@ interface Attempt {
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const groups = new Map<string, boolean>()
   const lanes = new Map<Lane, boolean>()
-  const isEager = (group: string) => remembered(groups, group, () => rule.eagerness(group, none) !== null)
+  const isEager = (group: string) => getOrCompute(groups, group, () => rule.eagerness(group, none) !== null)
   const all: Running[] = []
   for (const running of world.running.values()) {
     if (!isPreemptable(running)) continue
-    const known = remembered(lanes, running.lane, () => isEager(rule.groupOf(running)))
+    const known = getOrCompute(lanes, running.lane, () => isEager(rule.groupOf(running)))
     if (known && rule.mayLeave(running)) all.push(running)
   }
   return all

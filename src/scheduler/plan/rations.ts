@@ -16,9 +16,9 @@ import {
 } from '../../domain/machines/placement.ts'
 import type { LaneWindow } from './lane-window.ts'
 import type { Machines } from './machines.ts'
+import { getOrCompute } from './memo.ts'
 import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
-import { remembered } from './victims.ts'
 
 /**
  * Applies limits of GPU models: devices of a model that is used up are hidden from the job. If the job fits on empty
@@ -48,7 +48,7 @@ export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWin
   const full = limits.filter(({ gpus }) => gpus < shape.gpu).map(({ model }) => model)
   const known = new Map<string, number[]>()
   const limitsOf = (model: string) =>
-    remembered(known, model, () => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
+    getOrCompute(known, model, () => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
   const budget = (): Budget => {
     const left = limits.map(({ gpus }) => gpus)
     return (models) => {

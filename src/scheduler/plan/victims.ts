@@ -2,6 +2,7 @@ import type { Lane } from '../../domain/lanes.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
+import { getOrCompute } from './memo.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 import { partingNodes, pathTo, sharePath, toLeaf } from './share-tree.ts'
 
@@ -47,23 +48,17 @@ function partingFrom({ lane }: Claiming) {
   const besides = new Map<string, string>()
   const partFrom = (path: readonly string[]) => partingNodes(own, path)?.[1] ?? toLeaf(lane)
   return {
-    groupOf: ({ lane: victim }: Running): string => remembered(groups, sharePath(victim), partFrom),
-    beside: (group: string): string => remembered(besides, group, () => own[pathTo(group).length - 1] ?? toLeaf(lane)),
+    groupOf: ({ lane: victim }: Running): string => getOrCompute(groups, sharePath(victim), partFrom),
+    beside: (group: string): string =>
+      getOrCompute(besides, group, () => own[pathTo(group).length - 1] ?? toLeaf(lane)),
   }
-}
-
-/** A pool has thousands of runs, and few accounts and people. */
-export function remembered<Key, Value>(known: Map<Key, Value>, key: Key, find: (key: Key) => Value): Value {
-  const found = known.get(key) ?? find(key)
-  known.set(key, found)
-  return found
 }
 
 /** Strict rule: the share of the claimant's node, including the job, is smaller than that of the victim's node now. */
 function strict(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
   const { groupOf, beside } = partingFrom(claiming)
   const known = new Map<string, boolean>()
-  const hasMore = (group: string) => remembered(known, group, () => isBehind(world, group, beside(group)))
+  const hasMore = (group: string) => getOrCompute(known, group, () => isBehind(world, group, beside(group)))
   return {
     tier: tiers.strict,
     mayLeave: (running) => isBatchVictim(world, running, past) && hasMore(groupOf(running)),

@@ -1,3 +1,4 @@
+import { drain } from './drain.ts'
 import { applyChanges, applyStart, refill } from './hearing.ts'
 import type { ReceivedChanges, ViewChanges } from './leader-store.ts'
 import { Ledger } from './ledger.ts'
@@ -38,18 +39,11 @@ export class World {
   }
 }
 
-export const createWorld = (snapshot: Snapshot): World => toTheEnd(buildWorld(snapshot))
+export const createWorld = (snapshot: Snapshot): World => drain(buildWorld(snapshot))
 
 /** Yields between steps, because a large pool takes a while. */
 export function* buildWorld(snapshot: Snapshot): Generator<void, World> {
   const world = new World(snapshot)
   yield* world.state.fill(snapshot)
   return world
-}
-
-export function toTheEnd<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
 }

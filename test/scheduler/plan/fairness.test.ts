@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type Contest, type Contestant, contest, type Got } from '../../../simulate/fairness.ts'
 import { mergeSettings } from '../../../src/domain/scheduling.ts'
+import { drain } from '../../../src/scheduler/plan/drain.ts'
 import type { LaneState } from '../../../src/scheduler/plan/model.ts'
 import { playForward } from '../../../src/scheduler/plan/play.ts'
-import { toTheEnd } from '../../../src/scheduler/plan/world.ts'
 import { lane, laneOf, settings, snapshot } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
@@ -109,7 +109,7 @@ describe('people of an account and its sub-accounts', () => {
     const startsAt = new Map<string, number>()
     const of = settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, shareHalfLifeMs })
     const how = { runMs: () => 60_000, graceMs: 1_000, startsMax: 100 }
-    toTheEnd(playForward(snapshot({ settings: of, lanes }), how, startsAt))
+    drain(playForward(snapshot({ settings: of, lanes }), how, startsAt))
     return [...startsAt].toSorted(([, a], [, b]) => a - b).map(([jobId]) => jobId)
   }
   const whole = (userId: string, account: string) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { figuresOf, type Judged, knownDay, mixedDay, newDay } from '../../../simulate/days.ts'
 import type { Policy } from '../../../src/domain/lanes.ts'
+import { drain } from '../../../src/scheduler/plan/drain.ts'
 import { forecast } from '../../../src/scheduler/plan/forecast.ts'
 import type { Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { chooseParts, Draws, type RunTime } from '../../../src/scheduler/plan/run-times.ts'
-import { toTheEnd } from '../../../src/scheduler/plan/world.ts'
 import { lane, laneOf, placedOn, runningOf, settings, snapshot, waiting } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
@@ -23,7 +23,7 @@ const runTime = (more: Partial<RunTime> = {}): RunTime => ({
 function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spentMs = () => 0) {
   const policy = settings({ nonPreemptableFraction: 1, ...of.settings })
   const how = { times: new Map(Object.entries(times)), graceMs: 5_000, spentMs }
-  return toTheEnd(forecast(snapshot({ ...of, settings: policy }), how))
+  return drain(forecast(snapshot({ ...of, settings: policy }), how))
 }
 
 describe('forecasts over simulated days', () => {

@@ -97,6 +97,6 @@ const confirmRemove = ({ node, pool, runCount, onRemoved }: NodeActionsProps) =>
       const input = { nodeId: node.id, expectedVersion: node.version }
       return (await client.request(RemoveNodeDocument, { input }, { attempts: 4 })).deleteNode
     },
-    done: `Removed ${node.name}`,
+    toast: `Removed ${node.name}`,
     onDone: onRemoved,
   })

@@ -11,17 +11,17 @@ import {
   type UpdateTeamInput,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { nodeReader } from '../../ground/read-node.ts'
+import { createNodeReader } from '../../ground/node-reader.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button, Buttons } from '../../parts/button.tsx'
 import { confirmChange } from '../../parts/confirm-change.ts'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Form, type Refusal, refusal, TextField } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
-import { type FormEnds, ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { type FormCallbacks, ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { Time } from '../../parts/time.tsx'
@@ -29,9 +29,9 @@ import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
 
 const everyMs = 10_000
-const readTeam = nodeReader(OneTeamDocument, 'Team')
+const readTeam = createNodeReader(OneTeamDocument, 'Team')
 
-export function TeamPanel({ id, ...ends }: PanelEnds & { id: string }) {
+export function TeamPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   const may = useMay()
   const { viewer } = useStart()
   const team = useResource(`team ${id}`, (signal) => readTeam(id, signal), { everyMs })
@@ -193,8 +193,8 @@ async function find(text: string, signal?: AbortSignal) {
   return users.nodes
 }
 
-function RenameForm({ team, onCancel, onDone }: FormEnds & { team: TeamItemFragment }) {
-  const { base, draft, set, merge } = useDraft({ stored: team, toDraft: ({ name }) => ({ name }) })
+function RenameForm({ team, onCancel, onDone }: FormCallbacks & { team: TeamItemFragment }) {
+  const { base, draft, set, merge } = useObjectDraft({ stored: team, toDraft: ({ name }) => ({ name }) })
   const rename = async (): Promise<Refusal | null> => {
     const input = { teamId: team.id, name: draft.name.trim(), expectedVersion: base.version }
     const { updateTeam } = await client.request(ChangeTeamDocument, { input }, { attempts: 4 })
@@ -239,7 +239,7 @@ async function confirmDelete(team: TeamItemFragment, onDone: () => void): Promis
       const input = { teamId: team.id, expectedVersion: team.version }
       return (await client.request(RemoveTeamDocument, { input }, { attempts: 4 })).deleteTeam
     },
-    done: `Deleted ${team.name}`,
+    toast: `Deleted ${team.name}`,
     onDone,
   })
 }

@@ -9,7 +9,7 @@ import { useMay } from '../../ground/use-may.ts'
 import { Form, TextField } from '../../parts/form.tsx'
 import { SearchField } from '../../parts/list-bar.tsx'
 import { ObjectList } from '../../parts/object-list.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -31,7 +31,7 @@ export function Teams() {
       noun="team"
       label="Teams"
       columns={columns(numbers)}
-      usualOrder="name"
+      defaultOrder="name"
       filters={
         <SearchField label="Name or account" text={search.text ?? ''} onChange={(text) => change({ text }, true)} />
       }
@@ -70,7 +70,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
   },
 ]
 
-function TeamForm({ onCancel, onDone }: FormEnds) {
+function TeamForm({ onCancel, onDone }: FormCallbacks) {
   const [name, setName] = useState('')
   const create = async () => {
     const { createTeam } = await client.request(MakeTeamDocument, { input: { name: name.trim() } })

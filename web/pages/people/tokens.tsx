@@ -14,7 +14,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
 import { Choice } from '../../parts/list-bar.tsx'
 import { ObjectList } from '../../parts/object-list.tsx'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -70,7 +70,7 @@ function TokenList({ userName, userId }: TokenListProps) {
         )
       }
       empty="A token is a secret that stands for a user, for programs and the command line."
-      offersFirst={false}
+      hasEmptyAction={false}
       form={
         may('TOKEN_OWN', 'TOKEN_ANY') &&
         (({ onCancel }) => <TokenForm userName={userName} userId={userId} onCreate={tokens.read} onClose={onCancel} />)
@@ -104,7 +104,7 @@ const columns: readonly Column<TokenItemFragment>[] = [
   { title: 'Expires', isSecondary: true, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
 ]
 
-const TokenPanel = ({ of, ...ends }: PanelEnds & { of: FoundRow<TokenItemFragment> }) => (
+const TokenPanel = ({ of, ...ends }: PanelCallbacks & { of: FoundRow<TokenItemFragment> }) => (
   <ObjectPanel
     of={of}
     title={({ name }) => name}
@@ -160,7 +160,7 @@ function confirmRevoke(token: TokenItemFragment, onDone: () => void): void {
       const input = { tokenId: token.id }
       return (await client.request(EndTokenDocument, { input }, { attempts: 4 })).revokeToken
     },
-    done: `Revoked ${token.name}`,
+    toast: `Revoked ${token.name}`,
     onDone,
   })
 }

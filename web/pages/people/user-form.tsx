@@ -8,21 +8,21 @@ import {
   type UserLevel,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { createNodeReader } from '../../ground/node-reader.ts'
 import { formatPermission, includesLevel, levels, listPermissions } from '../../ground/permissions.ts'
-import { nodeReader } from '../../ground/read-node.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { isSame, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { Field, Form, Pair, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
 import { PermissionFields } from './permission-fields.tsx'
 
-export const readUser = nodeReader(OneUserDocument, 'User')
+export const readUser = createNodeReader(OneUserDocument, 'User')
 
 interface Draft {
   name: string
@@ -83,7 +83,7 @@ const toValues = ({ allow, deny, teams, ...texts }: Draft): Values => ({
   deny: deny.map(formatPermission).join(', '),
 })
 
-interface UserFormProps extends FormEnds {
+interface UserFormProps extends FormCallbacks {
   /** null: a new one. */
   user?: UserItemFragment | null
 }
@@ -91,7 +91,7 @@ interface UserFormProps extends FormEnds {
 /** Creates or changes a user. */
 export function UserForm({ user = null, onCancel, onDone }: UserFormProps) {
   const issuer = useStart().server.oidcIssuer
-  const form = useDraft({ stored: user, toDraft: (stored) => toDraft(stored, issuer ?? '') })
+  const form = useObjectDraft({ stored: user, toDraft: (stored) => toDraft(stored, issuer ?? '') })
   const { draft, before, set } = form
   const create = async (): Promise<Refusal | null> => {
     const input = { ...toInput(draft, before), name: draft.name.trim(), level: draft.level }

@@ -16,7 +16,7 @@ import { Button, Buttons } from '../../parts/button.tsx'
 import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { isRefused } from '../../parts/refusal.ts'
 import { Time } from '../../parts/time.tsx'
@@ -26,7 +26,7 @@ import { readUser, UserForm } from './user-form.tsx'
 
 const everyMs = 10_000
 
-export function UserPanel({ id, ...ends }: PanelEnds & { id: string }) {
+export function UserPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   const may = useMay()
   const user = useResource(`user ${id}`, (signal) => readUser(id, signal), { everyMs })
   return (
@@ -155,7 +155,7 @@ async function confirmDisable(user: UserItemFragment, onDone: () => void): Promi
       const input = { userId: user.id, expectedVersion: user.version }
       return (await client.request(DisableUserDocument, { input }, { attempts: 4 })).disableUser
     },
-    done: `Disabled ${user.name}`,
+    toast: `Disabled ${user.name}`,
     onDone,
   })
 }

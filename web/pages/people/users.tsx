@@ -54,14 +54,14 @@ export function Users() {
       noun="user"
       label="Users"
       columns={columns(numbers)}
-      usualOrder="name"
+      defaultOrder="name"
       filters={<UserFilters search={search} teams={teams} onChange={change} />}
       clear={
         filter !== null &&
         Object.keys(filter).length > 0 &&
         (() => change({ text: undefined, level: undefined, team: undefined, status: undefined }))
       }
-      offersFirst={false}
+      hasEmptyAction={false}
       empty={server.singleUser ? 'This server has a single user.' : 'You see only yourself.'}
       form={may('USER_WRITE') && ((ends) => <UserForm {...ends} />)}
       panel={(id, ends) => <UserPanel id={id} {...ends} />}

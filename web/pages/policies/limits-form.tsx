@@ -8,7 +8,7 @@ import {
 import { ChangeLimitsDocument, type PoolLimitsFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import type { Values } from '../../parts/changed-values.ts'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { CheckField, Form, type Refusal, TextField } from '../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
@@ -52,7 +52,7 @@ interface LimitsFormProps {
 
 export function LimitsForm({ limits, use, onCancel, onDone }: LimitsFormProps) {
   const pool = limits.pool.name
-  const { base, draft, before, set, merge } = useDraft({ stored: limits, toDraft })
+  const { base, draft, before, set, merge } = useObjectDraft({ stored: limits, toDraft })
   const save = async (): Promise<Refusal | null> => {
     const input = { ...toInput(draft, before), pool, expectedVersion: base.version }
     const { updateLimits } = await client.request(ChangeLimitsDocument, { input }, { attempts: 4 })

@@ -8,12 +8,12 @@ import {
   type QuotaType,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { createNodeReader } from '../../ground/node-reader.ts'
 import { levels } from '../../ground/permissions.ts'
-import { nodeReader } from '../../ground/read-node.ts'
 import { useResource } from '../../ground/resource.ts'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { Form, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import {
@@ -27,7 +27,7 @@ import {
 } from './quota-texts.ts'
 import { readQuotaUse } from './quota-use.ts'
 
-export const readQuota = nodeReader(OneQuotaDocument, 'Quota')
+export const readQuota = createNodeReader(OneQuotaDocument, 'Quota')
 
 interface Draft {
   type: QuotaType
@@ -50,13 +50,13 @@ const toValues = ({ limit, action }: Pick<QuotaItemFragment, 'limit' | 'action'>
   effect: quotaActions[action],
 })
 
-interface QuotaFormProps extends FormEnds {
+interface QuotaFormProps extends FormCallbacks {
   /** null: a new one. */
   quota?: QuotaItemFragment | null
 }
 
 export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
-  const { base, draft, set, merge } = useDraft({ stored: quota, toDraft })
+  const { base, draft, set, merge } = useObjectDraft({ stored: quota, toDraft })
   const create = async (): Promise<Refusal | null> => {
     const { type, scope, key, action, limit } = draft
     const input = {

@@ -7,7 +7,7 @@ import { Button, Buttons } from '../../parts/button.tsx'
 import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { UseBar } from '../../parts/use-bar.tsx'
@@ -19,7 +19,7 @@ import { readQuotaUse } from './quota-use.ts'
 const everyMs = 10_000
 const nearestMax = 8
 
-export function QuotaPanel({ id, ...ends }: PanelEnds & { id: string }) {
+export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   const may = useMay()
   const found = useResource(`quota ${id}`, (signal) => readQuota(id, signal), { everyMs })
   return (
@@ -96,7 +96,7 @@ function confirmDelete(quota: QuotaItemFragment, onDone: () => void): void {
       const input = { quotaId: quota.id, expectedVersion: quota.version }
       return (await client.request(RemoveQuotaDocument, { input }, { attempts: 4 })).deleteQuota
     },
-    done: 'Deleted the quota',
+    toast: 'Deleted the quota',
     onDone,
   })
 }

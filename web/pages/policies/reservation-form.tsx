@@ -3,9 +3,9 @@ import { client } from '../../ground/connection.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { CheckList } from '../../parts/check-list.tsx'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { CheckField, Form, Pair, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { describeHeld, toLocalText } from './reserved-nodes.ts'
@@ -32,8 +32,8 @@ function startDraft(): Draft {
 
 const toTime = (text: string) => new Date(text).toISOString()
 
-export function ReservationForm({ onCancel, onDone }: FormEnds) {
-  const { draft, set } = useDraft({ stored: null, toDraft: startDraft })
+export function ReservationForm({ onCancel, onDone }: FormCallbacks) {
+  const { draft, set } = useObjectDraft({ stored: null, toDraft: startDraft })
   const { value } = useQuery(NodesOfPoolsDocument, {})
   const pools = value?.pools.nodes ?? []
   const pool = pools.find(({ name }) => name === draft.pool) ?? pools[0]

@@ -11,7 +11,7 @@ import { confirmChange } from '../../parts/confirm-change.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatExact, plural } from '../../parts/format.ts'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import styles from './policies.module.css'
 import { describeHeld, type Reservation } from './reserved-nodes.ts'
@@ -19,7 +19,7 @@ import { describeHeld, type Reservation } from './reserved-nodes.ts'
 const countProject = async (project: string, signal?: AbortSignal) =>
   (await countJobs('PROJECT', { projects: [project] }, signal)).get(project) ?? noJobs
 
-export function ReservationPanel({ of, ...ends }: PanelEnds & { of: FoundRow<Reservation> }) {
+export function ReservationPanel({ of, ...ends }: PanelCallbacks & { of: FoundRow<Reservation> }) {
   const may = useMay()
   return (
     <ObjectPanel
@@ -109,7 +109,7 @@ async function confirmDelete(reservation: Reservation, onDone: () => void): Prom
       const input = { capacityReservationId: id }
       return (await client.request(RemoveReservationDocument, { input }, { attempts: 4 })).deleteCapacityReservation
     },
-    done: `Deleted ${name}`,
+    toast: `Deleted ${name}`,
     onDone,
   })
 }

@@ -12,19 +12,19 @@ import {
   type UserLevel,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { createNodeReader } from '../../ground/node-reader.ts'
 import { levels } from '../../ground/permissions.ts'
-import { nodeReader } from '../../ground/read-node.ts'
 import { isSame, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { CheckField, Form, Pair, type Refusal, refusal, SelectField, TextField } from '../../parts/form.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { ConditionFields } from './condition-fields.tsx'
 import { RulePreview } from './rule-preview.tsx'
 
-export const readRule = nodeReader(OneRuleDocument, 'ApprovalRule')
+export const readRule = createNodeReader(OneRuleDocument, 'ApprovalRule')
 
 interface Draft {
   name: string
@@ -87,13 +87,13 @@ const incomplete: Refusal = {
   violations: [{ path: 'condition', message: 'Fill in a value.' }],
 }
 
-interface RuleFormProps extends FormEnds {
+interface RuleFormProps extends FormCallbacks {
   /** null: a new one. */
   rule?: RuleItemFragment | null
 }
 
 export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
-  const { base, draft, set, merge } = useDraft({ stored: rule, toDraft })
+  const { base, draft, set, merge } = useObjectDraft({ stored: rule, toDraft })
   const create = async (): Promise<Refusal | null> => {
     const input = toInput(draft)
     if (!input) return incomplete

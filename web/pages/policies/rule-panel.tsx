@@ -14,7 +14,7 @@ import { Button, Buttons } from '../../parts/button.tsx'
 import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatDuration, plural } from '../../parts/format.ts'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { isRefused } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
@@ -24,7 +24,7 @@ import { RulePreview } from './rule-preview.tsx'
 
 const everyMs = 10_000
 
-export function RulePanel({ id, ...ends }: PanelEnds & { id: string }) {
+export function RulePanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   const may = useMay()
   const rule = useResource(`rule ${id}`, (signal) => readRule(id, signal), { everyMs })
   return (
@@ -114,7 +114,7 @@ async function confirmDelete(rule: RuleItemFragment, onDone: () => void): Promis
       const input = { approvalRuleId: rule.id, expectedVersion: rule.version }
       return (await client.request(RemoveRuleDocument, { input }, { attempts: 4 })).deleteApprovalRule
     },
-    done: `Deleted ${rule.name}`,
+    toast: `Deleted ${rule.name}`,
     onDone,
   })
 }

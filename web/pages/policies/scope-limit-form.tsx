@@ -3,7 +3,7 @@ import { ChangeScopeLimitDocument, type ScopeKind } from '../../generated/graphq
 import { client } from '../../ground/connection.ts'
 import { Button, Buttons } from '../../parts/button.tsx'
 import { confirmChange } from '../../parts/confirm-change.ts'
-import { useDraft } from '../../parts/draft.ts'
+import { useObjectDraft } from '../../parts/draft.ts'
 import { Form, Pair, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
@@ -53,7 +53,7 @@ const isSameTarget = (one: ScopeLimit, other: ScopeLimit) =>
 
 /** A limit of one queue, project, team or user. */
 export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFormProps) {
-  const { base, draft, set, merge } = useDraft({
+  const { base, draft, set, merge } = useObjectDraft({
     stored: limits,
     toDraft: ({ scopes: all }) => toDraft(all.find((each) => limit && isSameTarget(each, limit))),
   })
@@ -171,7 +171,7 @@ function confirmRemove({ pool, version }: PoolLimitsNow, limit: ScopeLimit, onDo
       const input = { ...target, expectedVersion: version, maxJobs: null, maxGpus: null }
       return (await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })).setScopeLimit
     },
-    done: `Removed the limit of ${name}`,
+    toast: `Removed the limit of ${name}`,
     onDone,
   })
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { SaveSecretDocument, type SecretItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { Field, Form, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
-import type { FormEnds } from '../../parts/object-panel.tsx'
+import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './secrets.module.css'
@@ -12,7 +12,7 @@ export interface SecretTeam {
   name: string
 }
 
-interface SecretFormProps extends FormEnds {
+interface SecretFormProps extends FormCallbacks {
   /** The secret whose value is replaced; absent: a new one. */
   secret?: SecretItemFragment
   /** Teams whose secrets the viewer may set. */

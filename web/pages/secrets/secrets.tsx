@@ -18,7 +18,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { quoteShell } from '../../parts/format.ts'
 import { Choice } from '../../parts/list-bar.tsx'
 import { ObjectList } from '../../parts/object-list.tsx'
-import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { ObjectPanel, type PanelCallbacks } from '../../parts/object-panel.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -77,7 +77,7 @@ const columns: readonly Column<SecretItemFragment>[] = [
   { title: 'Last used', cell: usedText },
 ]
 
-function SecretPanel({ of, ...ends }: PanelEnds & { of: FoundRow<SecretItemFragment> }) {
+function SecretPanel({ of, ...ends }: PanelCallbacks & { of: FoundRow<SecretItemFragment> }) {
   const may = useMay()
   const [isReplaced, setReplaced] = useState(false)
   const replaced = () => {
@@ -130,7 +130,7 @@ function confirmDelete({ name, team }: SecretItemFragment, onDone: () => void): 
       const input = { name, teamId: team?.id ?? null }
       return (await client.request(RemoveSecretDocument, { input }, { attempts: 4 })).deleteSecret
     },
-    done: `Deleted ${name}`,
+    toast: `Deleted ${name}`,
     onDone,
   })
 }

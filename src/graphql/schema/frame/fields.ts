@@ -24,7 +24,7 @@ import {
 type FieldBuilder<Row> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row>
 
 /** The type of a field that shows a value as it is; `?`: the value may be null. */
-type ShownType<Value> = [Value] extends [NonNullable<Value>] ? TypeName<Value> : `${TypeName<NonNullable<Value>>}?`
+type ExposedType<Value> = [Value] extends [NonNullable<Value>] ? TypeName<Value> : `${TypeName<NonNullable<Value>>}?`
 
 type TypeName<Value> = [Value] extends [string]
   ? 'String' | 'ID' | 'Cursor'
@@ -42,10 +42,10 @@ type TypeName<Value> = [Value] extends [string]
               ? '[Int]'
               : 'JSONObject'
 
-type Shown<Row> = { [Column in keyof Row]?: readonly [type: ShownType<Row[Column]>, description: string] }
+type Exposed<Row> = { [Column in keyof Row]?: readonly [type: ExposedType<Row[Column]>, description: string] }
 
 /** Fields that show values of the row under their own names. */
-export function showColumns<Row>(t: FieldBuilder<Row>, fields: Shown<Row>): FieldMap {
+export function exposeColumns<Row>(t: FieldBuilder<Row>, fields: Exposed<Row>): FieldMap {
   const declare = ([name, [type, description]]: [string, readonly [string, string]]) => {
     const [, list, item] = /^(\[?)(\w+)/.exec(type) ?? []
     const options = { type: list ? [item] : item, nullable: type.endsWith('?'), description }
@@ -75,13 +75,13 @@ const targets = {
 }
 type Target = keyof typeof targets
 
-/** The target can be left out if the name of the column has it: `jobId`. */
+/** The target may be omitted if the column is named after it: `jobId`. */
 type Named<Column> = Column extends `${Target}Id` ? [] : [target: Target]
 
 type ColumnOf<Row, Value> = { [Column in keyof Row]: Row[Column] extends Value ? Column : never }[keyof Row] & string
 
-/** A field with the object whose id a column has. */
-export const edge = <Row, Column extends ColumnOf<Row, string>>(
+/** A field that loads the object whose id is in `column`. */
+export const objectField = <Row, Column extends ColumnOf<Row, string>>(
   t: FieldBuilder<Row>,
   column: Column,
   description: string,
@@ -93,8 +93,8 @@ export const edge = <Row, Column extends ColumnOf<Row, string>>(
     resolve: (row, _args, { load }) => requireRow<unknown>(load[target].load(row[column] as string)) as never,
   })
 
-/** The same for an id that may be null, and for an object that may be deleted or hidden. */
-export const edgeOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
+/** The same; null if the column is null, or if the object is deleted or hidden. */
+export const objectFieldOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
   t: FieldBuilder<Row>,
   column: Column,
   description: string,
@@ -108,8 +108,8 @@ export const edgeOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
       (row[column] === null ? null : load[target].load(row[column] as string)) as never,
   })
 
-/** Loads objects for `node`; null: the object does not exist, or the viewer may not see its job. */
-export const loadOfVisibleJobs = <Row extends { jobId: string }>(
+/** Loads rows for `node`; null: the row does not exist, or the viewer may not see its job. */
+export const loadWithVisibleJob = <Row extends { jobId: string }>(
   load: Loaders,
   loader: { load(id: string): Promise<Row | null> },
   ids: readonly string[],

@@ -14,8 +14,8 @@ interface List<Node, Args extends InputFieldMap> {
   listing: Listing | ((args: InputShapeFromFields<Args>) => Listing)
   /** SQL of the rows that the viewer may see and asks for; default: all. */
   where?: (args: InputShapeFromFields<Args>, context: RequestContext, bind: Bind) => string
-  /** Cursors are valid only for the same value; default: the argument `filter`. */
-  filter?: (args: InputShapeFromFields<Args>) => unknown
+  /** Part of the cursor: a cursor of another value is refused. Default: the argument `filter`. */
+  cursorScope?: (args: InputShapeFromFields<Args>) => unknown
   loader: (load: Loaders) => { loadMany(ids: string[]): Promise<readonly (Node | Error | null)[]> }
 }
 
@@ -23,7 +23,7 @@ interface List<Node, Args extends InputFieldMap> {
 export const declareList = <Node, Args extends InputFieldMap>(
   name: string,
   type: ReturnType<typeof declareConnection<Node>>,
-  { description, args, listing, where, filter, loader }: List<Node, Args>,
+  { description, args, listing, where, cursorScope, loader }: List<Node, Args>,
 ): void =>
   builder.queryField(name, (t) =>
     t.field({
@@ -31,14 +31,14 @@ export const declareList = <Node, Args extends InputFieldMap>(
       description,
       args: { ...t.arg.connectionArgs(), ...args?.(t.arg) } as ReturnType<typeof t.arg.connectionArgs>,
       complexity: pageCost,
-      async resolve(_root, given, context) {
+      async resolve(_root, plainArgs, context) {
         // The compiler cannot resolve the shape of generic arguments.
-        const asked = given as PageArgs & { filter?: unknown } & InputShapeFromFields<Args>
+        const typedArgs = plainArgs as PageArgs & { filter?: unknown } & InputShapeFromFields<Args>
         const list = await readList(context.listSql, {
-          listing: typeof listing === 'function' ? listing(asked) : listing,
-          where: (bind) => where?.(asked, context, bind) ?? 'TRUE',
-          filter: filter ? filter(asked) : asked.filter,
-          args: given,
+          listing: typeof listing === 'function' ? listing(typedArgs) : listing,
+          where: (bind) => where?.(typedArgs, context, bind) ?? 'TRUE',
+          filter: cursorScope ? cursorScope(typedArgs) : typedArgs.filter,
+          args: plainArgs,
         })
         return toConnection(list, (ids) => loader(context.load).loadMany(ids))
       },

@@ -12,8 +12,7 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$in
 
 interface Mutation<Fields extends InputFieldMap, Outcome extends object> {
   description: string
-  /** `argument` describes the argument `input`, and `description` its type. */
-  input: { argument: string; description: string; fields: (t: InputFields) => Fields }
+  input: { argumentDescription: string; description: string; fields: (t: InputFields) => Fields }
   success: { description: string; fields: (t: SuccessFields<Outcome>) => FieldMap }
   problems?: readonly Problem[]
   /** false: the mutation never returns InvalidInput. */
@@ -27,8 +26,12 @@ export function declareMutation<Fields extends InputFieldMap, Outcome extends ob
   { description, input, success, problems = [], refusesInput = true, resolve }: Mutation<Fields, Outcome>,
 ) {
   const title = name.charAt(0).toUpperCase() + name.slice(1)
-  const { argument, ...inputType } = input
-  const args = { type: builder.inputType(`${title}Input`, inputType), required: true, description: argument } as const
+  const { argumentDescription, ...inputType } = input
+  const args = {
+    type: builder.inputType(`${title}Input`, inputType),
+    required: true,
+    description: argumentDescription,
+  } as const
   const type = declareResult(title, builder.objectRef<Outcome>(`${title}Success`).implement(success), problems, {
     refusesInput,
   })
@@ -62,7 +65,7 @@ export const declareDeleteMutation = (
   declareMutation(name, {
     description,
     input: {
-      argument: `The ${noun}.`,
+      argumentDescription: `The ${noun}.`,
       description: inputDescription ?? `The ${noun} to delete.`,
       fields: (t) => ({
         [idField]: t.id({ required: true, description: `The ${noun} to delete.` }),

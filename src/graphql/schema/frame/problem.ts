@@ -19,7 +19,7 @@ import { PendingReason } from '../jobs/scheduling.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
 import { Permission, TokenScope, UserLevel } from './enums.ts'
-import { edge, edgeOrNull, showColumns } from './fields.ts'
+import { exposeColumns, objectField, objectFieldOrNull } from './fields.ts'
 import { parseScope, Scope } from './scope.ts'
 
 /** Each refusal of the domain becomes the problem type of the same name. */
@@ -126,7 +126,7 @@ builder.objectType(InvalidState, {
   description: 'The state of the job does not allow the operation.',
   interfaces: [Problem],
   fields: (t) => ({
-    job: edge(t, 'jobId', 'The job as it is now.'),
+    job: objectField(t, 'jobId', 'The job as it is now.'),
   }),
 })
 
@@ -135,8 +135,8 @@ builder.objectType(VersionConflict, {
   description: 'The object has changed since the expected version.',
   interfaces: [Problem],
   fields: (t) => ({
-    ...showColumns(t, { currentVersion: ['UInt53', 'Version of the object now.'] }),
-    currentJob: edgeOrNull(t, 'jobId', 'The job as it is now; null: another object has changed.'),
+    ...exposeColumns(t, { currentVersion: ['UInt53', 'Version of the object now.'] }),
+    currentJob: objectFieldOrNull(t, 'jobId', 'The job as it is now; null: another object has changed.'),
   }),
 })
 
@@ -161,7 +161,7 @@ builder.objectType(QuotaExceeded, {
     'The submission would exceed a limit. The code is COST_LIMIT_EXCEEDED for cost, otherwise QUOTA_EXCEEDED.',
   interfaces: [Problem],
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       quota: ['String', 'Type of the quota, or MAX_ACTIVE or MAX_BLOCKED for limits of the pool.'],
       limit: ['Float', 'Highest allowed value.'],
       used: ['Float', 'Usage before this submission.'],

@@ -3,7 +3,7 @@ import { artifactBodyCost, artifactMetadataCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
+import { exposeColumns, loadWithVisibleJob, objectField } from '../frame/fields.ts'
 import { ArtifactRef } from '../frame/refs.ts'
 
 const ArtifactKind = builder.enumType('ArtifactKind', {
@@ -18,9 +18,9 @@ const ArtifactKind = builder.enumType('ArtifactKind', {
 builder.node(ArtifactRef, {
   description: 'A result of a run: a link, a small text or a file. Deleting the job deletes its artifacts.',
   id: { resolve: (artifact) => artifact.id, description: 'Global id, for `node`: artifact_…' },
-  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.artifact, ids),
+  loadMany: (ids, { load }) => loadWithVisibleJob(load, load.artifact, ids),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: [
         'String',
         'Name chosen by the job, or path of a file. Several artifacts may have the same name; the last one is the newest.',
@@ -30,8 +30,8 @@ builder.node(ArtifactRef, {
       sizeBytes: ['UInt53?', 'Bytes of `body` or of the file; null: unknown.'],
       createdAt: ['DateTime', 'When the artifact was published.'],
     }),
-    job: edge(t, 'jobId', 'The job that published it.'),
-    run: edge(t, 'runId', 'The run that published the artifact.'),
+    job: objectField(t, 'jobId', 'The job that published it.'),
+    run: objectField(t, 'runId', 'The run that published the artifact.'),
     kind: t.field({
       type: ArtifactKind,
       description: 'Where the content is.',

@@ -4,7 +4,7 @@ import type { FeedEvent } from '../../../feed/event.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { UserLevel } from '../frame/enums.ts'
-import { edgeOrNull } from '../frame/fields.ts'
+import { objectFieldOrNull } from '../frame/fields.ts'
 import { ArtifactRef } from '../frame/refs.ts'
 
 /** The stored metadata of an event, by type. */
@@ -72,7 +72,7 @@ const PreemptionDetail = builder
   .implement({
     description: 'Details of PREEMPT_REQUESTED.',
     fields: (t) => ({
-      claimant: edgeOrNull(
+      claimant: objectFieldOrNull(
         t,
         'claimantJobId',
         'The job that gets the resources; null: deleted, or not visible to you.',

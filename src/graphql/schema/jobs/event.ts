@@ -2,7 +2,7 @@ import { eventId, parseEventId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobEventType, JobState, PsijState, StateReason } from '../frame/enums.ts'
-import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField, objectFieldOrNull } from '../frame/fields.ts'
 import { JobEventRef, RunRef } from '../frame/refs.ts'
 import { JobEventDetail, readDetail } from './event-detail.ts'
 
@@ -18,13 +18,13 @@ builder.node(JobEventRef, {
       }),
     ),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       seq: ['UInt53', 'Number of the event in the history of the job, from 1.'],
       at: ['DateTime', 'Time of the event, by the database clock.'],
       message: ['String?', 'Explanation for humans.'],
       exitCode: ['Int?', 'Exit code; null: the event reports no exit code.'],
     }),
-    job: edge(t, 'jobId', 'The job that changed.'),
+    job: objectField(t, 'jobId', 'The job that changed.'),
     type: t.expose('type', { type: JobEventType, description: 'Kind of event.' }),
     from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
     to: t.expose('to', { type: JobState, nullable: true, description: 'New state.' }),
@@ -48,7 +48,7 @@ builder.node(JobEventRef, {
       description: 'The affected run; null: the event affects no run.',
       resolve: ({ jobId, run }, _args, { load }) => (run === null ? null : load.runByNumber.load(`${jobId}/${run}`)),
     }),
-    actor: edgeOrNull(t, 'actorId', 'The user who caused the event; null: the system.', 'user'),
+    actor: objectFieldOrNull(t, 'actorId', 'The user who caused the event; null: the system.', 'user'),
     detail: t.field({
       type: JobEventDetail,
       nullable: true,

@@ -1,18 +1,18 @@
 import { findKey } from '../../../domain/submission/keys.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
   description: 'An idempotency key and its job.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       key: ['String', 'The key as submitted.'],
       createdAt: ['DateTime', 'When the key was first used.'],
       expiresAt: ['DateTime', 'When the key expires. Afterwards the same key creates a new job.'],
     }),
-    job: edge(t, 'jobId', 'The job created by the first submission with this key.'),
+    job: objectField(t, 'jobId', 'The job created by the first submission with this key.'),
   }),
 })
 

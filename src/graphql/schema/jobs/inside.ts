@@ -6,14 +6,14 @@ import { reportProgress } from '../../../domain/inside/progress.ts'
 import { demandRun } from '../../../domain/inside/run-tokens.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { builder } from '../frame/builder.ts'
-import { edge } from '../frame/fields.ts'
+import { objectField } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 
 const describeStored = (description: string) => ({
   description,
   fields: (t: SuccessFields<{ runId: string }>) => ({
-    run: edge(t, 'runId', 'The run of the token.'),
+    run: objectField(t, 'runId', 'The run of the token.'),
   }),
 })
 
@@ -40,7 +40,7 @@ declareMutation('reportProgress', {
   description:
     'Sets the progress of the calling job, which uses the token of its run. The server stores at most one report per run and second.',
   input: {
-    argument: 'The progress.',
+    argumentDescription: 'The progress.',
     description: 'The progress of the job.',
     fields: (t) => ({
       fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
@@ -65,7 +65,7 @@ declareMutation('publishArtifact', {
   description:
     'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
   input: {
-    argument: 'The artifact.',
+    argumentDescription: 'The artifact.',
     description: 'A result to publish, with either `uri`, `body` or `snapshotId`.',
     fields: (t) => ({
       name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
@@ -84,7 +84,7 @@ declareMutation('publishArtifact', {
   success: {
     description: 'The artifact is published.',
     fields: (t) => ({
-      artifact: edge(t, 'id', 'The artifact as stored, with its id.', 'artifact'),
+      artifact: objectField(t, 'id', 'The artifact as stored, with its id.', 'artifact'),
     }),
   },
   resolve: async (input, { domain, viewer }) => ({ id: await publishArtifact(domain, viewer, input) }),
@@ -94,7 +94,7 @@ declareMutation('saveClosure', {
   description:
     'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one.',
   input: {
-    argument: 'The closure.',
+    argumentDescription: 'The closure.',
     description: 'The closure of the job.',
     fields: (t) => ({
       closure: t.field({

@@ -12,7 +12,7 @@ import {
 import type { Bind } from '../../rows/keyset.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { addKeyEdges } from '../frame/key-edges.ts'
 import { filterSql, isScan, JobFilterInput } from './job-filter.ts'
 import { StateCount } from './workload.ts'
@@ -39,7 +39,7 @@ const JobCount = builder.objectRef<JobCountRow>('JobCount')
 JobCount.implement({
   description: 'Number of jobs with one key.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       key: ['String?', 'The key, as a filter of jobs takes it; null: jobs without a team, project, label or reason.'],
       count: ['Int', 'Number of jobs.'],
     }),

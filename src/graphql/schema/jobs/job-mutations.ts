@@ -16,7 +16,7 @@ import { capBulk } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
-import { edge, expectedVersion, showColumns } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import {
   declareBulkResult,
@@ -40,7 +40,7 @@ export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
     builder.objectRef<Submitted>(`${mutation}Success`).implement({
       description: 'The job was accepted.',
       fields: (t) => ({
-        ...showColumns(t, {
+        ...exposeColumns(t, {
           idempotentHit: ['Boolean', 'Whether this is the job of an earlier submission with the same key.'],
           warnings: ['[String]', 'Changes made to the spec, and other warnings.'],
         }),
@@ -120,7 +120,7 @@ builder.mutationField('submitJobs', (t) =>
 const CancelJobResult = declareMutation('cancelJob', {
   description: 'Cancels a job. A waiting job ends at once; a running job is stopped.',
   input: {
-    argument: 'The job.',
+    argumentDescription: 'The job.',
     description: 'The job to cancel.',
     fields: (t) => ({
       jobId: t.id({ required: true, description: 'The job to cancel.' }),
@@ -131,7 +131,7 @@ const CancelJobResult = declareMutation('cancelJob', {
   success: {
     description: 'The job is being cancelled, or was already final.',
     fields: (t: SuccessFields<{ jobId: string; changed: boolean }>) => ({
-      job: edge(t, 'jobId', 'The job after the request: CANCELLED, or CANCELLING until its process ended.'),
+      job: objectField(t, 'jobId', 'The job after the request: CANCELLED, or CANCELLING until its process ended.'),
       changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
     }),
   },
@@ -169,7 +169,7 @@ builder.mutationField('cancelJobs', (t) =>
 const DeleteJobResult = declareMutation('deleteJob', {
   description: 'Deletes a final job with its runs, events and logs.',
   input: {
-    argument: 'The job.',
+    argumentDescription: 'The job.',
     description: 'The job to delete.',
     fields: (t) => ({
       jobId: t.id({ required: true, description: 'The final job to delete.' }),

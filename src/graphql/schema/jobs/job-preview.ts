@@ -4,7 +4,7 @@ import { type JobPreview, previewJob, previewRetry } from '../../../domain/submi
 import { questionCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { JobState, UserLevel } from '../frame/enums.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 import { ApprovalRuleRef, JobRef } from '../frame/refs.ts'
@@ -19,7 +19,7 @@ import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 const NeededApproval = builder.objectRef<ApprovalNeed>('NeededApproval').implement({
   description: 'An approval that a submission would wait for.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       reason: ['String', 'Why the submission needs an approval.'],
       expiresAfterSeconds: ['Int', 'Time from the submission after which the job fails without an approval.'],
     }),
@@ -36,7 +36,7 @@ const NeededApproval = builder.objectRef<ApprovalNeed>('NeededApproval').impleme
 const QuotaEffectRef = builder.objectRef<QuotaEffect>('QuotaEffect').implement({
   description: 'A quota before and after a submission.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       limit: ['Float', 'Highest allowed value.'],
       used: ['Float', 'Usage now.'],
       usedAfter: [
@@ -59,7 +59,7 @@ const preemptsMax = 100
 const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
   description: 'The outcome that a submission would have now. Nothing was stored.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       gpuIds: ['[Int]', 'Physical ids of the GPUs that the job would get.'],
       warnings: ['[String]', 'Changes that would be made to the spec, and other warnings.'],
       position: ['Int?', 'Position among the QUEUED jobs of the pool, from 1; null: the job would not be QUEUED.'],

@@ -8,7 +8,7 @@ import {
   NetworkProtocol,
   OnDependencyFailure,
 } from '../frame/enums.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 
 /** The stored spec, and whether the viewer may see its secrets. */
 export interface ShownSpec extends JobSpec {
@@ -20,7 +20,7 @@ const hidden = '•••'
 export const LabelRef = builder.objectRef<{ key: string; value: string }>('Label').implement({
   description: 'A label of a job. A tag is a label with the value "".',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       key: ['String', 'Key, unique within the job.'],
       value: ['String', 'Value; may be empty.'],
     }),
@@ -29,7 +29,7 @@ export const LabelRef = builder.objectRef<{ key: string; value: string }>('Label
 const EnvironmentVariable = builder.objectRef<{ name: string; value: string }>('EnvironmentVariable').implement({
   description: 'An environment variable of a job.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       name: ['String', 'Name that the job sees.'],
       value: ['String', `Value; "${hidden}" unless you own the job.`],
     }),
@@ -40,7 +40,7 @@ type InternalDns = NonNullable<JobSpec['internalDns']>
 const InternalDnsPort = builder.objectRef<InternalDns['ports'][number]>('InternalDnsPort').implement({
   description: 'A port under which other jobs reach this job.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       port: ['Int', 'The port that other jobs connect to.'],
       targetPort: ['Int', 'The port that the job listens on.'],
     }),
@@ -72,7 +72,7 @@ const DependencySpec = builder.objectRef<JobSpec['dependsOn'][number]>('Dependen
 const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implement({
   description: 'Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       maxAttempts: ['Int', 'Maximum number of runs whose command failed.'],
       onExitCodes: ['[Int]?', 'Exit codes that cause a retry; null: all except 0.'],
     }),
@@ -81,7 +81,7 @@ const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implemen
 export const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
   description: 'Requested resources; amounts are per replica.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       cpu: ['Float', 'Number of cores.'],
       memoryBytes: ['UInt53', 'Memory of each replica; a job that uses more fails with OOM_KILLED.'],
       gpu: ['Int', 'Number of GPUs.'],
@@ -109,7 +109,7 @@ export const JobSpecRef = builder.objectRef<ShownSpec>('JobSpec')
 JobSpecRef.implement({
   description: 'The spec of a job: normalised, with defaults filled in, immutable.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String?', 'Name chosen by the submitter.'],
       command: ['[String]?', 'Program and arguments, passed without expansion.'],
       executable: ['String?', 'Program to run; its arguments are in `arguments`.'],

@@ -13,7 +13,7 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { DependencyOn, ExecutorKind, JobState, PsijState, StateCategory, StateReason } from '../frame/enums.ts'
-import { edge, edgeOrNull, requireRow, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField, objectFieldOrNull, requireRow } from '../frame/fields.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { CapacityReservationRef, JobRef, JobSessionRef, PoolRef, RunRef, SubmissionQueueRef } from '../frame/refs.ts'
 import { ArtifactConnection } from './artifact.ts'
@@ -57,7 +57,7 @@ const isDependencyOn = (text: string): text is typeof DependencyOn.$inferType =>
 const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
   description: 'A job that must end before this one can start.',
   fields: (t) => ({
-    job: edge(t, 'onJobId', 'The job to wait for.', 'job'),
+    job: objectField(t, 'onJobId', 'The job to wait for.', 'job'),
     on: t.field({
       type: DependencyOn,
       description: 'Required outcome of the job.',
@@ -79,7 +79,7 @@ builder.node(JobRef, {
   id: { resolve: (job) => job.id, description: 'Global id, for `node`: job_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.job.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String?', 'Name chosen by the submitter.'],
       stateInfo: ['String?', 'Explanation for humans.'],
       version: ['UInt53', '`seq` of the newest event.'],
@@ -130,8 +130,8 @@ builder.node(JobRef, {
       description: 'State in PSI/J terms.',
       resolve: ({ state, startedAt }) => psijState(state, startedAt !== null),
     }),
-    user: edge(t, 'userId', 'The submitter.'),
-    team: edgeOrNull(t, 'teamId', 'Team of the job; null: none.'),
+    user: objectField(t, 'userId', 'The submitter.'),
+    team: objectFieldOrNull(t, 'teamId', 'Team of the job; null: none.'),
     capacityReservation: t.field({
       type: CapacityReservationRef,
       nullable: true,
@@ -215,7 +215,7 @@ builder.node(JobRef, {
       complexity: { multiplier: sessionsListedMax },
       resolve: ({ id }, _args, { load }) => load.sessionsOfJob.load(id),
     }),
-    snapshot: edgeOrNull(t, 'snapshotId', 'The files that each run of the job begins with; null: none.'),
+    snapshot: objectFieldOrNull(t, 'snapshotId', 'The files that each run of the job begins with; null: none.'),
     closure: t.field({
       type: 'JSONObject',
       nullable: true,

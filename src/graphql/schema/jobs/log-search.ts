@@ -14,7 +14,7 @@ import { capList } from '../../admission/argument-bounds.ts'
 import { limits, logSearchCost } from '../../caller-limits.ts'
 import { refusal } from '../../errors.ts'
 import { builder } from '../frame/builder.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { JobRef } from '../frame/refs.ts'
 import { checkLogStart, LogStream, logCursor, type OfJob, refuseMissingOutput } from './log.ts'
 
@@ -25,7 +25,7 @@ const matchesDefault = 100
 const LogMatchRef = builder.objectRef<LogMatch>('LogMatch').implement({
   description: 'A line of output that matches a search.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       line: ['UInt53', 'Number of the line in the run; pass it to logs(from: { line }).'],
       at: ['DateTime', 'When the line was stored.'],
       text: [
@@ -51,7 +51,7 @@ const LogMatchRef = builder.objectRef<LogMatch>('LogMatch').implement({
 const LogSearchRef = builder.objectRef<ShownSearch>('LogSearch').implement({
   description: 'A part of a search through output: its matches, and where the search goes on.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       isComplete: ['Boolean', 'Whether all stored output in this direction was searched.'],
       scannedBytes: ['UInt53', 'Bytes of output that this request searched.'],
     }),

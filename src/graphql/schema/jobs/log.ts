@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { LogGapReason } from '../frame/enums.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { JobRef } from '../frame/refs.ts'
 
 export const LogStream = builder.enumType('LogStream', {
@@ -32,7 +32,7 @@ export const includedStreams = {
 export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
   description: 'A line of output, or a part of a long line.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       number: ['UInt53', 'Line number in the run, from 1; parts of a long line share its number.'],
       at: ['DateTime', 'When the line was stored.'],
       text: ['String', 'Text without the line ending.'],
@@ -53,7 +53,7 @@ export interface OfJob {
 export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
   description: 'Output that is not available.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       startOffset: ['UInt53', 'Offset of the first missing byte.'],
       endOffset: ['UInt53', 'Offset after the last missing byte.'],
       line: ['UInt53?', 'Number of the first line behind the gap; null: no output is stored behind it.'],

@@ -1,13 +1,13 @@
 import { InvalidInput } from '../../../domain/errors.ts'
 import { type MetricPoint, namesMax, pointsMax, type RunMetric } from '../../../domain/inside/metrics.ts'
 import { builder } from '../frame/builder.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { RunRef } from '../frame/refs.ts'
 
 const MetricPointRef = builder.objectRef<MetricPoint>('MetricPoint').implement({
   description: 'One value of a metric.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       step: ['UInt53', 'Step of the job.'],
       value: ['Float', 'The number.'],
       at: ['DateTime', 'When it was stored.'],

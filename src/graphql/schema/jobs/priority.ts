@@ -3,7 +3,7 @@ import { setJobPriorities, setJobPriority } from '../../../domain/control/priori
 import { InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { builder } from '../frame/builder.ts'
 import { selectionCost } from '../frame/bulk-cost.ts'
-import { edge, expectedVersion } from '../frame/fields.ts'
+import { expectedVersion, objectField } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import { declareSelectionResult, type SuccessFields } from '../frame/mutation-result.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
@@ -12,7 +12,7 @@ const SetJobPriorityResult = declareMutation('setJobPriority', {
   description:
     'Sets or clears the priority of a BLOCKED or QUEUED job. A priority set by a user does not rise with waiting time.',
   input: {
-    argument: 'The job and the priority.',
+    argumentDescription: 'The job and the priority.',
     description: 'A priority that overrides `basePriority`.',
     fields: (t) => ({
       jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
@@ -23,7 +23,7 @@ const SetJobPriorityResult = declareMutation('setJobPriority', {
   success: {
     description: 'The priority was changed.',
     fields: (t: SuccessFields<{ jobId: string }>) => ({
-      job: edge(t, 'jobId', 'The job with its new priority.'),
+      job: objectField(t, 'jobId', 'The job with its new priority.'),
     }),
   },
   problems: [NotFound, InvalidState, VersionConflict],

@@ -2,7 +2,7 @@ import { buildRetryableSql } from '../../../domain/control/changeable.ts'
 import { retryJob, retryJobs } from '../../../domain/submission/retry.ts'
 import { builder } from '../frame/builder.ts'
 import { countSelected, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
-import { edgeOrNull, expectedVersion } from '../frame/fields.ts'
+import { expectedVersion, objectFieldOrNull } from '../frame/fields.ts'
 import { declareSelectionResult } from '../frame/mutation-result.ts'
 import { JobRef } from '../frame/refs.ts'
 import { declareAccepted } from './job-mutations.ts'
@@ -85,7 +85,7 @@ builder.mutationField('retryJobs', (t) =>
 )
 
 builder.objectFields(JobRef, (t) => ({
-  retryOf: edgeOrNull(
+  retryOf: objectFieldOrNull(
     t,
     'retryOfId',
     'The job that this one retries; null: none, deleted, or not visible to you.',

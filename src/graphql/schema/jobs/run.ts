@@ -6,7 +6,7 @@ import type { Specs } from '../../rows/specs.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobState, StateReason } from '../frame/enums.ts'
-import { edge, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
+import { exposeColumns, loadWithVisibleJob, objectField } from '../frame/fields.ts'
 import { PoolNodeRef, RunRef } from '../frame/refs.ts'
 
 interface ShownPlacement {
@@ -20,12 +20,12 @@ interface ShownPlacement {
 const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
   description: 'Resources of a node held by one replica of a run.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       replica: ['Int', 'Number of the replica: 0 … replicas − 1.'],
       memoryBytes: ['UInt53', 'Memory that the run holds on the node.'],
       gpuIds: ['[Int]', 'Physical ids of the GPUs; the job sees them as 0 … n − 1.'],
     }),
-    node: edge(t, 'nodeId', 'The node that holds this part of the run.'),
+    node: objectField(t, 'nodeId', 'The node that holds this part of the run.'),
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
   }),
 })
@@ -39,7 +39,7 @@ interface ShownUsage {
 const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
   description: 'Resources that a run consumed, as far as the executor measures them.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       cpuSeconds: ['Float?', 'Seconds of processor time.'],
       maxMemoryBytes: ['UInt53?', 'Highest amount of memory in use at one moment, in bytes.'],
       gpuSeconds: ['Float?', 'Run time multiplied by the number of GPUs, in seconds; 0 without GPUs.'],
@@ -63,9 +63,9 @@ async function readUsage(
 builder.node(RunRef, {
   description: 'One execution of a job by an executor. Only the last run of a job can be active.',
   id: { resolve: (run) => run.id, description: 'Global id, for `node`: run_…' },
-  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.run, ids),
+  loadMany: (ids, { load }) => loadWithVisibleJob(load, load.run, ids),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       number: ['Int', 'Number of the run, from 1.'],
       stateInfo: ['String?', 'Explanation for humans.'],
       exitCode: ['Int?', 'Exit code, or 128 + signal; null: the command has not run or not ended.'],
@@ -86,7 +86,7 @@ builder.node(RunRef, {
       ],
       ip: ['String?', 'Address of the run in the network of the backend; null: the run has no separate address.'],
     }),
-    job: edge(t, 'jobId', 'The job of which this is one attempt.'),
+    job: objectField(t, 'jobId', 'The job of which this is one attempt.'),
     state: t.expose('state', {
       type: JobState,
       description: 'Where the attempt stands; the job has the state of its last run.',

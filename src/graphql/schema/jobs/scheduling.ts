@@ -8,7 +8,7 @@ import { loadNodes } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { PendingReasonCode } from '../frame/enums.ts'
-import { edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectFieldOrNull } from '../frame/fields.ts'
 import { HoldRef, JobRef, PoolNodeRef } from '../frame/refs.ts'
 import { parseScope, Scope } from '../frame/scope.ts'
 
@@ -22,7 +22,7 @@ const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       limit: ['Float?', 'The limit that is reached; null: the reason is not a limit.'],
       used: ['Float?', 'Current usage counted against the limit.'],
     }),
@@ -31,7 +31,7 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
       description: 'Explanation for humans.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).message,
     }),
-    job: edgeOrNull(t, 'jobId', 'The job to wait for; null: none, or not visible to you.'),
+    job: objectFieldOrNull(t, 'jobId', 'The job to wait for; null: none, or not visible to you.'),
     scope: t.field({
       type: Scope,
       nullable: true,
@@ -55,7 +55,7 @@ const GateCode = builder.enumType('GateCode', {
 const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement({
   description: 'A condition that must hold before the job can be queued for resources.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       open: ['Boolean', 'Whether the condition holds.'],
       opensAt: ['DateTime?', 'When the gate opens or opened; null: unknown.'],
     }),
@@ -79,7 +79,7 @@ export const Fit = builder.objectRef<FitShape>('Fit').implement({
   description:
     'Whether the job could start if it were first in the queue. Holds for other jobs do not count; `reasons` lists them.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       freeNow: [
         'Boolean',
         'Whether the job could start now: its resources are free and not kept for a job before it, and limits, reservations and the share of non-preemptable jobs allow the start.',
@@ -101,7 +101,7 @@ export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').impl
   description:
     'Estimated start of a job; not guaranteed. The scheduler simulates the queue every few seconds with known and typical run times.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       p50: [
         'DateTime?',
         'Median: the job starts by this time with a probability of 50 %; null: no forecast, because the job was just submitted, a gate is closed, the job is too far back, or a job ahead has no known run time.',
@@ -137,12 +137,12 @@ builder.node(HoldRef, {
   id: { resolve: (hold) => hold.id, description: 'Global id, for `node`: hold_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.hold.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       since: ['DateTime', 'Since when nodes are kept for the job.'],
       expectedAt: ['DateTime?', 'When all nodes are expected to be free; null: unknown.'],
       waitingForVictims: ['Int', 'Number of preempted runs that have not ended yet.'],
     }),
-    job: edgeOrNull(t, 'jobId', 'The job; null: not visible to you.'),
+    job: objectFieldOrNull(t, 'jobId', 'The job; null: not visible to you.'),
     nodes: t.field({
       type: [PoolNodeRef],
       description: 'The nodes.',
@@ -180,7 +180,7 @@ export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
       complexity: fitCost,
       resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? isThere,
     }),
-    hold: edgeOrNull(t, 'holdId', 'Nodes kept for the job; null: none.'),
+    hold: objectFieldOrNull(t, 'holdId', 'Nodes kept for the job; null: none.'),
     estimatedStart: t.field({
       type: EstimatedStart,
       nullable: true,

@@ -3,7 +3,7 @@ import { InvalidState, NotFound, QuotaExceeded } from '../../../domain/errors.ts
 import { capList } from '../../admission/argument-bounds.ts'
 import { sessionPath } from '../../rows/session-path.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, edgeOrNull, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
+import { exposeColumns, loadWithVisibleJob, objectField, objectFieldOrNull } from '../frame/fields.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { JobSessionRef } from '../frame/refs.ts'
@@ -11,9 +11,9 @@ import { JobSessionRef } from '../frame/refs.ts'
 builder.node(JobSessionRef, {
   description: 'A command that a person runs in a running job, or a port of it that is forwarded to a person.',
   id: { resolve: (session) => session.id, description: 'Global id, for `node`: session_…' },
-  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.session, ids),
+  loadMany: (ids, { load }) => loadWithVisibleJob(load, load.session, ids),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       command: ['[String]', 'Words of the command, at most 1,000; empty: a login shell, or a port.'],
       port: ['Int?', 'The forwarded port; null: the session is a command.'],
       tty: ['Boolean', 'Whether the command has a terminal.'],
@@ -27,9 +27,9 @@ builder.node(JobSessionRef, {
       bytesIn: ['UInt53', 'Number of bytes that were typed or sent to the job.'],
       bytesOut: ['UInt53', 'Bytes from the job.'],
     }),
-    job: edge(t, 'jobId', 'The running job that the session entered.'),
-    run: edge(t, 'runId', 'The run that the session entered.'),
-    openedBy: edgeOrNull(t, 'userId', 'The user who opened the session; null: you may not see that user.'),
+    job: objectField(t, 'jobId', 'The running job that the session entered.'),
+    run: objectField(t, 'runId', 'The run that the session entered.'),
+    openedBy: objectFieldOrNull(t, 'userId', 'The user who opened the session; null: you may not see that user.'),
   }),
 })
 
@@ -37,7 +37,7 @@ const openProblems = [NotFound, InvalidState, QuotaExceeded]
 const describeOpened = (description: string) => ({
   description,
   fields: (t: SuccessFields<Ticket>) => ({
-    session: edge(t, 'sessionId', 'The session, which begins when the ticket is used.'),
+    session: objectField(t, 'sessionId', 'The session, which begins when the ticket is used.'),
     url: t.string({
       description:
         'The address below that of the server, for one WebSocket, with a ticket that works once. Keep it secret.',
@@ -63,7 +63,7 @@ const runningJob = (t: InputFields) => ({
 declareMutation('openSession', {
   description: `Permits a command in a running job. A user can have ${sessionsPerUserMax} sessions.`,
   input: {
-    argument: 'The command.',
+    argumentDescription: 'The command.',
     description: 'The command to run.',
     fields: (t) => ({
       ...runningJob(t),
@@ -83,7 +83,7 @@ declareMutation('openSession', {
 declareMutation('openForward', {
   description: 'Permits connections to a port of a running job. It is a session like those of `openSession`.',
   input: {
-    argument: 'The port.',
+    argumentDescription: 'The port.',
     description: 'The port to reach.',
     fields: (t) => ({
       ...runningJob(t),
@@ -98,14 +98,14 @@ declareMutation('openForward', {
 declareMutation('endSession', {
   description: 'Ends a session: an own one, or one of a job in which you may open sessions.',
   input: {
-    argument: 'The session.',
+    argumentDescription: 'The session.',
     description: 'The session to end.',
     fields: (t) => ({ sessionId: t.id({ required: true, description: 'Id of an open session: session_…' }) }),
   },
   success: {
     description: 'The session ends.',
     fields: (t) => ({
-      session: edge(t, 'id', 'The session. Its server ends it within a few seconds.', 'session'),
+      session: objectField(t, 'id', 'The session. Its server ends it within a few seconds.', 'session'),
     }),
   },
   problems: [NotFound],

@@ -13,7 +13,7 @@ import { slotsListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField, objectFieldOrNull } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -35,13 +35,13 @@ builder.node(SlotReservationRef, {
   id: { resolve: (slot) => slot.id, description: 'Global id, for `node`: slot_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       createdAt: ['DateTime', 'When the reservation was created.'],
       expiresAt: ['DateTime', 'When the reservation expires.'],
     }),
-    user: edge(t, 'userId', 'The user whose limits it counts against.'),
+    user: objectField(t, 'userId', 'The user whose limits it counts against.'),
     state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
-    job: edgeOrNull(t, 'jobId', 'The job that consumed the reservation; null: no job, or the job was deleted.'),
+    job: objectFieldOrNull(t, 'jobId', 'The job that consumed the reservation; null: no job, or the job was deleted.'),
   }),
 })
 
@@ -63,7 +63,7 @@ declareList('slotReservations', SlotReservationConnection, {
       ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
       ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
     ].join(' AND '),
-  filter: ({ states, userId }) => ({ states, userId }),
+  cursorScope: ({ states, userId }) => ({ states, userId }),
   loader: (load) => load.slot,
 })
 
@@ -79,7 +79,7 @@ declareMutation('reserveSlot', {
   description:
     'Reserves a slot for one submission. It counts against `userMaxActive` until it is consumed, released or expired.',
   input: {
-    argument: 'The reservation.',
+    argumentDescription: 'The reservation.',
     description: 'The reservation.',
     fields: (t) => ({
       ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until the reservation expires, 1 … 3,600.' }),
@@ -88,7 +88,7 @@ declareMutation('reserveSlot', {
   success: {
     description: 'The slot is reserved.',
     fields: (t) => ({
-      reservation: edge(t, 'id', 'The reservation. Pass its id to `submitJob` before it expires.', 'slot'),
+      reservation: objectField(t, 'id', 'The reservation. Pass its id to `submitJob` before it expires.', 'slot'),
     }),
   },
   problems: [QuotaExceeded],
@@ -98,7 +98,7 @@ declareMutation('reserveSlot', {
 declareMutation('releaseSlot', {
   description: 'Releases a slot reservation.',
   input: {
-    argument: 'The reservation.',
+    argumentDescription: 'The reservation.',
     description: 'The reservation to release.',
     fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'The reservation to give back.' }) }),
   },
@@ -106,7 +106,7 @@ declareMutation('releaseSlot', {
     description: 'The slot is released.',
     fields: (t: SuccessFields<{ id: string; released: boolean }>) => ({
       released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
-      reservation: edge(t, 'id', 'The reservation, which no longer counts.', 'slot'),
+      reservation: objectField(t, 'id', 'The reservation, which no longer counts.', 'slot'),
     }),
   },
   problems: [NotFound],

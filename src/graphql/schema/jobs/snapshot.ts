@@ -5,7 +5,7 @@ import { type AnnouncedSnapshot, createSnapshot, findSenderOwner } from '../../.
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SnapshotRef } from '../frame/refs.ts'
@@ -20,7 +20,7 @@ builder.node(SnapshotRef, {
     return snapshots.map((snapshot) => (snapshot && maySee(viewer, snapshot) ? snapshot : null))
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       files: ['Int', 'Number of its files and links.'],
       bytes: ['UInt53', 'Total size of its files.'],
       commit: ['String?', 'Commit of the working tree; null: it is of no git tree.'],
@@ -29,7 +29,7 @@ builder.node(SnapshotRef, {
       createdAt: ['DateTime', 'When it was created.'],
       completedAt: ['DateTime?', 'When its last file arrived; null: it is incomplete, and no job can name it.'],
     }),
-    user: edge(t, 'userId', 'The user who made it.'),
+    user: objectField(t, 'userId', 'The user who made it.'),
     hash: t.string({
       description: 'SHA-256 of its list of files, in hexadecimal digits.',
       resolve: ({ hash }) => Buffer.from(hash).toString('hex'),
@@ -72,7 +72,7 @@ const asOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
 declareMutation('createSnapshot', {
   description: `Begins a snapshot of a folder, or finds the one with the same list. Its upload begins within ${ticketSecondsMax / 60} minutes.`,
   input: {
-    argument: 'The snapshot.',
+    argumentDescription: 'The snapshot.',
     description: 'A list of files; docs/files.md describes its form.',
     fields: (t) => ({
       hash: t.string({ required: true, description: 'SHA-256 of the list, in hexadecimal digits.' }),
@@ -90,7 +90,7 @@ declareMutation('createSnapshot', {
   success: {
     description: 'The snapshot, and how its files are sent.',
     fields: (t: SuccessFields<Created>) => ({
-      snapshot: edge(t, 'id', 'The snapshot; an earlier one if you have sent the same list before.', 'snapshot'),
+      snapshot: objectField(t, 'id', 'The snapshot; an earlier one if you have sent the same list before.', 'snapshot'),
       uploadUrl: t.string({
         nullable: true,
         description:

@@ -12,7 +12,7 @@ import { buildEntriesWhere, readEntries } from '../../rows/queue-entries.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { JobState, PendingReasonCode } from '../frame/enums.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 import { nullIfNotFound } from '../frame/problem.ts'
 import { PoolRef } from '../frame/refs.ts'
 import { JobConnection } from './job-connection.ts'
@@ -36,7 +36,7 @@ const ReasonCountRef = builder.objectRef<ReasonCount>('ReasonCount').implement({
 const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount').implement({
   description: 'Number of jobs of a user.',
   fields: (t) => ({
-    user: edge(t, 'userId', 'The user whose jobs are counted.'),
+    user: objectField(t, 'userId', 'The user whose jobs are counted.'),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
@@ -50,7 +50,7 @@ builder.node(WorkloadRef, {
   id: { resolve: ({ pool }) => partId('workload', pool), description: 'Global id, for `node`: workload_<pool>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => nullIfNotFound(load.queueOfPool.load(parseName(id))))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       at: ['DateTime', 'Time of the snapshot.'],
       depth: ['Int', 'Jobs that are QUEUED.'],
       running: ['Int', 'Jobs that hold resources: STARTING, RUNNING, CANCELLING.'],

@@ -1,7 +1,7 @@
 import { seesAll } from '../../../domain/access.ts'
 import { type EngineReport, findMachine } from '../../../domain/machines/pool-report.ts'
 import { builder } from '../frame/builder.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { PoolNodeRef } from '../frame/refs.ts'
 
 interface Machine extends Partial<EngineReport> {
@@ -12,7 +12,7 @@ interface Machine extends Partial<EngineReport> {
 const NodeMachine = builder.objectRef<Machine>('NodeMachine').implement({
   description: 'A machine with a container engine of its own.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       engine: [
         'String?',
         'Name and version of the engine, such as Docker 28.2.2; null: it does not answer, or was not asked yet.',

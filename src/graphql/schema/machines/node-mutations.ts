@@ -8,7 +8,7 @@ import {
 } from '../../../domain/machines/node-changes.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, expectedVersion } from '../frame/fields.ts'
+import { expectedVersion, objectField } from '../frame/fields.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { PoolNodeState } from './pool-node.ts'
@@ -27,7 +27,7 @@ const GpuInput = builder.inputType('GpuInput', {
 declareMutation('addNode', {
   description: 'Adds a node to a pool.',
   input: {
-    argument: 'The node.',
+    argumentDescription: 'The node.',
     description: 'A machine to add to a pool.',
     fields: (t) => ({
       pool: t.string({
@@ -55,7 +55,7 @@ declareMutation('addNode', {
   success: {
     description: 'The node was added and accepts runs.',
     fields: (t: SuccessFields<AddedNode>) => ({
-      node: edge(t, 'id', 'The node as stored.', 'node'),
+      node: objectField(t, 'id', 'The node as stored.', 'node'),
       troubles: t.exposeStringList('troubles', {
         description: 'Repairs that the machine needs, as sentences; empty without `engine`.',
       }),
@@ -68,7 +68,7 @@ declareMutation('addNode', {
 declareMutation('updateNode', {
   description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
   input: {
-    argument: 'The node and its new state.',
+    argumentDescription: 'The node and its new state.',
     description: 'A change of the state of a node.',
     fields: (t) => ({
       nodeId: t.id({ required: true, description: 'The node to change.' }),
@@ -86,7 +86,7 @@ declareMutation('updateNode', {
   },
   success: {
     description: 'The state of the node was changed.',
-    fields: (t) => ({ node: edge(t, 'id', 'The node as stored.', 'node') }),
+    fields: (t) => ({ node: objectField(t, 'id', 'The node as stored.', 'node') }),
   },
   problems: [NotFound, VersionConflict],
   resolve: ({ nodeId: id, ...change }, { domain, viewer }) => updateNode(domain, viewer, { id, ...change }),

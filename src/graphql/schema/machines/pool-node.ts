@@ -6,7 +6,7 @@ import { loadGpus } from '../../rows/loaders.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 import { gpusMax } from '../frame/output-caps.ts'
 import { GpuRef, JobRef, PoolNodeRef, PoolRef, RunRef, UserRef } from '../frame/refs.ts'
 import { RunConnection } from '../jobs/run.ts'
@@ -20,7 +20,7 @@ export interface CapacityShape {
 export const Capacity = builder.objectRef<CapacityShape>('Capacity').implement({
   description: 'An amount of resources.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       memoryBytes: ['UInt53', 'Amount of memory.'],
       gpu: ['Int', 'Number of GPUs.'],
     }),
@@ -45,7 +45,7 @@ builder.node(PoolNodeRef, {
   id: { resolve: (node) => node.id, description: 'Global id, for `node`: node_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name, unique in the pool.'],
       cpuModel: ['String?', 'Processor model, in lower case.'],
       infiniband: ['Boolean', 'Whether the node has InfiniBand.'],
@@ -140,14 +140,14 @@ builder.node(GpuRef, {
   },
   loadMany: (ids, { load }) => loadGpus(load, ids),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       index: ['Int', 'Physical index on its node.'],
       model: ['String', 'Model, in the words of its driver or of the configuration.'],
       uuid: ['String?', 'UUID of the GPU as nvidia-smi prints it; null: declared in the configuration, or unknown.'],
       tensorCores: ['Boolean', 'Whether the GPU has tensor cores.'],
       cuda: ['[String]', 'Lowest and highest CUDA version; empty: unknown.'],
     }),
-    node: edge(t, 'nodeId', 'The machine that has the GPU.'),
+    node: objectField(t, 'nodeId', 'The machine that has the GPU.'),
     memoryBytes: t.field({
       type: 'UInt53',
       description: 'Total memory, in bytes.',

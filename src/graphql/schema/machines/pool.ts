@@ -13,7 +13,7 @@ import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { ExecutorKind } from '../frame/enums.ts'
-import { edge, requireRow, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField, requireRow } from '../frame/fields.ts'
 import { readRates } from '../frame/money.ts'
 import { HoldRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../frame/refs.ts'
 import { LimitsRef } from '../policies/limits.ts'
@@ -29,7 +29,7 @@ export interface LeaderShape {
 const Leader = builder.objectRef<LeaderShape>('Leader').implement({
   description: 'The server process that schedules a pool.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       epoch: ['UInt53', 'Number that grows with every takeover by another process.'],
       renewedAt: ['DateTime', 'Time of the last heartbeat.'],
     }),
@@ -57,7 +57,7 @@ const PoolPolicy = builder.enumType('PoolPolicy', {
 const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
   description: 'Cost of holding resources of a pool for one hour.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       cpuHour: ['Float', 'Cost per core and hour.'],
       gpuHour: ['Float', 'Cost per GPU and hour.'],
       currency: ['String', 'Currency, by ISO 4217. Amounts are never converted.'],
@@ -70,7 +70,7 @@ const readPool = ({ name }: { name: string }, { load }: RequestContext): Promise
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
   description: 'Usage of a pool by an account at the last count of the leader.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       account: ['String', 'The account; includes the accounts below it.'],
       occupancy: ['Float', 'Largest share of any resource held by its running jobs, divided by its weight.'],
       decayedUse: [
@@ -90,7 +90,7 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
 const GpuUserCount = builder.objectRef<GpuModelRow['byUser'][number]>('GpuUserCount').implement({
   description: 'Number of GPUs of a model that the runs of a user hold.',
   fields: (t) => ({
-    user: edge(t, 'userId', 'Whose runs hold the GPUs.'),
+    user: objectField(t, 'userId', 'Whose runs hold the GPUs.'),
     count: t.exposeInt('count', { description: 'GPUs that the runs of the user hold.' }),
   }),
 })
@@ -98,7 +98,7 @@ const GpuUserCount = builder.objectRef<GpuModelRow['byUser'][number]>('GpuUserCo
 const GpuModelCount = builder.objectRef<GpuModelRow>('GpuModelCount').implement({
   description: 'Number of GPUs of a model in a pool.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       model: ['String', 'Model, in the words of its driver or of the configuration.'],
       count: ['Int', 'GPUs of all nodes of the pool.'],
       allocated: ['Int', 'GPUs that runs hold; on Slurm and Kubernetes also those that other users hold.'],

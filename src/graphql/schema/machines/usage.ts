@@ -3,7 +3,7 @@ import { readUse, type UsageBy, type UsagePoint, usagePointsMax } from '../../..
 import { type SamplePoint, samplePointsMax } from '../../../domain/usage/run-samples.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { addKeyEdges } from '../frame/key-edges.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { RunRef } from '../frame/refs.ts'
@@ -14,7 +14,7 @@ const UsageSample = builder.objectRef<SamplePoint>('UsageSample').implement({
   description:
     'Resources that a run used at one moment, or in one interval of a longer run. A field is null if it could not be measured.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       at: ['DateTime', 'When it was measured; of an interval: its end.'],
       memoryBytes: ['UInt53?', 'Memory in use without caches that can be dropped, in bytes; of an interval: the most.'],
       gpuPercent: ['Float?', 'Utilization of the GPUs of the run on average, 0 … 100.'],
@@ -71,7 +71,7 @@ const UsagePointRef = builder.objectRef<UsagePoint>('UsagePoint')
 UsagePointRef.implement({
   description: 'Use of pools by the jobs of one key in one bucket of time.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       at: ['DateTime', 'Begin of the bucket.'],
       key: ['String?', 'The key, as a filter of jobs takes it; null: jobs without a team.'],
       started: ['Int', 'Runs that the scheduler started.'],

@@ -3,7 +3,7 @@ import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '
 import { viewSearchCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, edgeOrNull, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, objectFieldOrNull, versionField } from '../frame/fields.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -33,7 +33,7 @@ builder.node(SavedViewRef, {
     )
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name in menus.'],
       page: ['String', 'Path of the page, such as /jobs.'],
       pinned: ['Boolean', 'Whether menus show the view without being opened.'],
@@ -43,8 +43,8 @@ builder.node(SavedViewRef, {
       complexity: viewSearchCost,
     }),
     visibility: t.expose('scope', { type: ViewVisibility, description: 'Who sees the view.' }),
-    team: edgeOrNull(t, 'teamId', 'The team whose members see the view; null: `visibility` is not TEAM.'),
-    owner: edge(t, 'ownerId', 'The user who saved the view.', 'user'),
+    team: objectFieldOrNull(t, 'teamId', 'The team whose members see the view; null: `visibility` is not TEAM.'),
+    owner: objectField(t, 'ownerId', 'The user who saved the view.', 'user'),
     version: t.expose('version', versionField),
     editable: t.boolean({
       description: 'Whether you may change and delete the view.',
@@ -69,7 +69,7 @@ builder.queryField('savedViews', (t) =>
 declareMutation('saveView', {
   description: 'Saves a page with its filters under a name. A user has at most 100 views.',
   input: {
-    argument: 'The view.',
+    argumentDescription: 'The view.',
     description: 'A view to save.',
     fields: (t) => ({
       savedViewId: t.id({ description: 'The view to replace; omitted: a new view.' }),
@@ -88,7 +88,7 @@ declareMutation('saveView', {
   success: {
     description: 'The view was saved.',
     fields: (t: SuccessFields) => ({
-      savedView: edge(t, 'id', 'The view as stored.', 'savedView'),
+      savedView: objectField(t, 'id', 'The view as stored.', 'savedView'),
     }),
   },
   problems: [NotFound, VersionConflict],

@@ -3,7 +3,7 @@ import { deleteSecret, secretsVisibleTo, setSecret } from '../../../domain/secre
 import { secretsListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField, objectFieldOrNull } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -24,15 +24,15 @@ builder.node(SecretRef, {
     })
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name of the environment variable; unique for its owner.'],
       createdAt: ['DateTime', 'When the secret was created.'],
       updatedAt: ['DateTime', 'When the present value was set.'],
       lastUsedAt: ['DateTime?', 'When a run last got the value; null: never.'],
     }),
-    ownedBy: edgeOrNull(t, 'userId', 'The user who owns the secret; null: a team owns it.'),
-    team: edgeOrNull(t, 'teamId', 'The team whose members may use the secret; null: a user owns it.'),
-    setBy: edgeOrNull(t, 'setById', 'Who set the present value; null: the user was removed.', 'user'),
+    ownedBy: objectFieldOrNull(t, 'userId', 'The user who owns the secret; null: a team owns it.'),
+    team: objectFieldOrNull(t, 'teamId', 'The team whose members may use the secret; null: a user owns it.'),
+    setBy: objectFieldOrNull(t, 'setById', 'Who set the present value; null: the user was removed.', 'user'),
   }),
 })
 
@@ -44,7 +44,7 @@ declareList('secrets', SecretConnection, {
   listing: secretsListing,
   where: ({ teamId }, { viewer }, bind) =>
     `${secretsVisibleTo(viewer, 's', bind)} AND ${teamId == null ? 'TRUE' : `s.team_id = ${bind(teamId)}`}`,
-  filter: ({ teamId }) => teamId,
+  cursorScope: ({ teamId }) => teamId,
   loader: (load) => load.secret,
 })
 
@@ -52,7 +52,7 @@ declareMutation('setSecret', {
   description:
     'Creates a secret, or replaces its value; runs that start later get the new value. An owner has at most 100 secrets.',
   input: {
-    argument: 'The secret.',
+    argumentDescription: 'The secret.',
     description: 'A secret and its value.',
     fields: (t) => ({
       name: t.string({
@@ -70,7 +70,7 @@ declareMutation('setSecret', {
   success: {
     description: 'The value was stored.',
     fields: (t: SuccessFields) => ({
-      secret: edge(t, 'id', 'The secret without its value.', 'secret'),
+      secret: objectField(t, 'id', 'The secret without its value.', 'secret'),
     }),
   },
   problems: [NotFound],
@@ -80,7 +80,7 @@ declareMutation('setSecret', {
 declareMutation('deleteSecret', {
   description: 'Deletes a secret. Running jobs keep the value; waiting jobs that name it fail at their start.',
   input: {
-    argument: 'The secret.',
+    argumentDescription: 'The secret.',
     description: 'The secret to delete.',
     fields: (t) => ({
       name: t.string({ required: true, description: 'Its name.' }),

@@ -7,7 +7,7 @@ import { teamsListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -23,7 +23,7 @@ builder.node(TeamRef, {
     return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name, unique.'],
       account: ['String', 'Account charged for the jobs of the team.'],
       createdAt: ['DateTime', 'When the team was created.'],
@@ -59,13 +59,13 @@ declareList('teams', TeamConnection, {
 })
 
 const storedTeam = (t: SuccessFields) => ({
-  team: edge(t, 'id', 'The team as stored.', 'team'),
+  team: objectField(t, 'id', 'The team as stored.', 'team'),
 })
 
 declareMutation('createTeam', {
   description: 'Creates a team without members.',
   input: {
-    argument: 'The team.',
+    argumentDescription: 'The team.',
     description: 'A new team.',
     fields: (t) => ({
       name: t.string({
@@ -81,7 +81,7 @@ declareMutation('createTeam', {
 declareMutation('updateTeam', {
   description: 'Changes the name or the members of a team.',
   input: {
-    argument: 'The team and the changes.',
+    argumentDescription: 'The team and the changes.',
     description: 'Changes to a team; omitted fields stay.',
     fields: (t) => ({
       teamId: t.id({ required: true, description: 'The team to change.' }),

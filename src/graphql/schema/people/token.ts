@@ -9,7 +9,7 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { TokenScope } from '../frame/enums.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { ApiTokenRef } from '../frame/refs.ts'
@@ -24,7 +24,7 @@ builder.node(ApiTokenRef, {
     )
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name given by its creator.'],
       prefix: ['String', 'First characters of the secret, to identify the token.'],
       createdAt: ['DateTime', 'When the token was created.'],
@@ -32,7 +32,7 @@ builder.node(ApiTokenRef, {
       lastUsedAt: ['DateTime?', 'When the token was last used, to the minute; null: never used.'],
       revokedAt: ['DateTime?', 'When the token was revoked; null: not revoked.'],
     }),
-    user: edge(t, 'userId', 'The user that requests with this token act as.'),
+    user: objectField(t, 'userId', 'The user that requests with this token act as.'),
     scopes: t.field({
       type: [TokenScope],
       description: 'Scopes of the token; a token never permits more than its user may do.',
@@ -65,7 +65,7 @@ builder.queryField('tokens', (t) =>
 declareMutation('createToken', {
   description: 'Creates a token and returns its secret, which is not shown again.',
   input: {
-    argument: 'The token.',
+    argumentDescription: 'The token.',
     description: 'A new token.',
     fields: (t) => ({
       name: t.string({ required: true, description: 'Name that says what the token is for, 1 … 255 characters.' }),
@@ -84,8 +84,8 @@ declareMutation('createToken', {
   success: {
     description: 'The token was created.',
     fields: (t: SuccessFields<{ tokenId: string; secret: string }>) => ({
-      ...showColumns(t, { secret: ['String', 'The secret. It is shown only once, here.'] }),
-      token: edge(t, 'tokenId', 'The token without its secret.'),
+      ...exposeColumns(t, { secret: ['String', 'The secret. It is shown only once, here.'] }),
+      token: objectField(t, 'tokenId', 'The token without its secret.'),
     }),
   },
   problems: [NotFound],
@@ -95,14 +95,14 @@ declareMutation('createToken', {
 declareMutation('revokeToken', {
   description: 'Revokes a token. Revoking it again changes nothing.',
   input: {
-    argument: 'The token.',
+    argumentDescription: 'The token.',
     description: 'The token to revoke.',
     fields: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke.' }) }),
   },
   success: {
     description: 'The token is revoked. Streams that were opened with it end within seconds.',
     fields: (t: SuccessFields<{ tokenId: string }>) => ({
-      token: edge(t, 'tokenId', 'The token, which is refused from now on.'),
+      token: objectField(t, 'tokenId', 'The token, which is refused from now on.'),
     }),
   },
   problems: [NotFound],

@@ -10,7 +10,7 @@ import type { Loaders } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { Permission, UserLevel } from '../frame/enums.ts'
-import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -49,7 +49,7 @@ builder.node(UserRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (id === viewer.userId || seesPeople(viewer) ? load.user.load(id) : null))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Login name, unique.'],
       displayName: ['String?', 'Display name; null: same as `name`.'],
       email: ['String?', 'Email address; null: unknown.'],
@@ -159,13 +159,13 @@ const personFields = (t: InputFields) => ({
 })
 
 const storedUser = (t: SuccessFields) => ({
-  user: edge(t, 'id', 'The user as stored.', 'user'),
+  user: objectField(t, 'id', 'The user as stored.', 'user'),
 })
 
 declareMutation('createUser', {
   description: 'Creates a user, who can log in with a token or by OpenID.',
   input: {
-    argument: 'The user.',
+    argumentDescription: 'The user.',
     description: 'A new user.',
     fields: (t) => ({
       name: t.string({ required: true, description: 'Login name, unique; cannot be changed later.' }),
@@ -180,7 +180,7 @@ declareMutation('createUser', {
 declareMutation('updateUser', {
   description: 'Changes a user.',
   input: {
-    argument: 'The user and the changes.',
+    argumentDescription: 'The user and the changes.',
     description: 'Changes to a user; omitted fields stay.',
     fields: (t) => ({
       userId: t.id({ required: true, description: 'The user to change.' }),
@@ -203,7 +203,7 @@ declareMutation('disableUser', {
   description:
     'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
   input: {
-    argument: 'The user.',
+    argumentDescription: 'The user.',
     description: 'The user to disable.',
     fields: (t) => ({
       userId: t.id({ required: true, description: 'The user who can no longer log in.' }),

@@ -5,7 +5,7 @@ import { numbersCost } from '../../caller-limits.ts'
 import { partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { Permission, TokenScope } from '../frame/enums.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 
 interface ViewerWorkloadShape {
   userId: string
@@ -17,7 +17,7 @@ interface ViewerWorkloadShape {
 const ViewerWorkload = builder.objectRef<ViewerWorkloadShape>('ViewerWorkload').implement({
   description: 'Your jobs that are not final, in all pools.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       pendingCount: ['Int', 'Jobs that are QUEUED.'],
       runningCount: ['Int', 'Jobs that are STARTING, RUNNING or CANCELLING.'],
       blockedCount: ['Int', 'Jobs that wait for an approval.'],
@@ -45,7 +45,7 @@ builder.node(ViewerRef, {
   },
   loadMany: async (ids, { viewer }) => ids.map((id) => (id === partId('viewer', viewer.userId) ? viewer : null)),
   fields: (t) => ({
-    user: edge(t, 'userId', 'The current user.'),
+    user: objectField(t, 'userId', 'The current user.'),
     permissions: t.field({
       type: [Permission],
       description: 'Your permissions with the token in use.',

@@ -14,7 +14,7 @@ import { approvalRulesListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { ExecutorKind, UserLevel } from '../frame/enums.ts'
-import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import { declareResult, type SuccessFields } from '../frame/mutation-result.ts'
@@ -44,7 +44,7 @@ const ruleWords = {
 const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').implement({
   description: 'A condition on submissions; exactly one field is set.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       costAbove: ['Float?', conditionWords.costAbove],
       hardware: ['String?', conditionWords.hardware],
       jobsPerDayAbove: ['Int?', conditionWords.jobsPerDayAbove],
@@ -66,7 +66,7 @@ builder.node(ApprovalRuleRef, {
   id: { resolve: (rule) => rule.id, description: 'Global id, for `node`: rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', ruleWords.name],
       priority: ['Int', ruleWords.priority],
       enabled: ['Boolean', ruleWords.enabled],
@@ -109,13 +109,13 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
 })
 
 const storedRule = (t: SuccessFields) => ({
-  rule: edge(t, 'id', 'The rule as stored, with its id.', 'approvalRule'),
+  rule: objectField(t, 'id', 'The rule as stored, with its id.', 'approvalRule'),
 })
 
 declareMutation('createApprovalRule', {
   description: 'Creates an approval rule, which applies to later submissions.',
   input: {
-    argument: 'The rule.',
+    argumentDescription: 'The rule.',
     description: 'A new approval rule.',
     fields: (t) => ({
       name: t.string({ required: true, description: ruleWords.name }),
@@ -137,7 +137,7 @@ declareMutation('createApprovalRule', {
 declareMutation('updateApprovalRule', {
   description: 'Changes an approval rule. Pending requests stay unchanged.',
   input: {
-    argument: 'The change.',
+    argumentDescription: 'The change.',
     description: 'Changes to an approval rule; omitted fields stay.',
     fields: (t) => ({
       approvalRuleId: t.id({ required: true, description: 'The rule to change.' }),

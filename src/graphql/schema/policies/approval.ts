@@ -13,7 +13,7 @@ import { bulkCost } from '../frame/bulk-cost.ts'
 import { countCost, declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { UserLevel } from '../frame/enums.ts'
-import { edge, edgeOrNull, expectedVersion, showColumns } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, objectFieldOrNull } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareJobsResult, declareResult, pairJobs } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -46,14 +46,14 @@ builder.node(ApprovalRef, {
       }),
     ),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       reason: ['String', 'Why an approval is required.'],
       requestedAt: ['DateTime', 'When the approval was requested.'],
       expiresAt: ['DateTime', 'When the request expires. The job then fails.'],
       decidedAt: ['DateTime?', 'When the request was decided, expired, or the job was cancelled; null: still pending.'],
       comment: ['String?', 'Comment given with the decision.'],
     }),
-    job: edge(t, 'jobId', 'The job to approve.'),
+    job: objectField(t, 'jobId', 'The job to approve.'),
     status: t.expose('status', { type: ApprovalStatus, description: 'Current state.' }),
     rule: t.field({
       type: ApprovalRuleRef,
@@ -63,8 +63,8 @@ builder.node(ApprovalRef, {
       resolve: ({ ruleName }, _args, { load }) => (ruleName === null ? null : load.approvalRuleByName.load(ruleName)),
     }),
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
-    requestedBy: edge(t, 'requestedById', 'The submitter of the job.', 'user'),
-    decidedBy: edgeOrNull(
+    requestedBy: objectField(t, 'requestedById', 'The submitter of the job.', 'user'),
+    decidedBy: objectFieldOrNull(
       t,
       'decidedById',
       'The user who decided, or who cancelled the job; null: still pending, or expired.',
@@ -148,7 +148,7 @@ function declareDecision(name: 'ApproveJob' | 'RejectJob', description: string) 
   const success = builder.objectRef<Decided>(`${name}Success`).implement({
     description,
     fields: (t) => ({
-      job: edge(t, 'jobId', 'The job as it is now.'),
+      job: objectField(t, 'jobId', 'The job as it is now.'),
       approval: t.field({
         type: ApprovalRef,
         description: 'The approval request with the decision.',

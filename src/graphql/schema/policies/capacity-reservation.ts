@@ -9,7 +9,7 @@ import { capacityReservationsListing } from '../../rows/listings.ts'
 import { loadNodes } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import { deletedFields, type SuccessFields } from '../frame/mutation-result.ts'
@@ -20,7 +20,7 @@ builder.node(CapacityReservationRef, {
   id: { resolve: (reservation) => reservation.id, description: 'Global id, for `node`: reservation_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Display name, unique in the pool.'],
       project: ['String', 'Project whose jobs may use the reservation.'],
       startsAt: ['DateTime', 'Start of the window.'],
@@ -52,7 +52,7 @@ declareList('capacityReservations', CapacityReservationConnection, {
 declareMutation('createCapacityReservation', {
   description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
   input: {
-    argument: 'The reservation.',
+    argumentDescription: 'The reservation.',
     description: 'A new capacity reservation. Reservations of the same node must not overlap.',
     fields: (t) => ({
       name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
@@ -71,7 +71,7 @@ declareMutation('createCapacityReservation', {
   success: {
     description: 'The nodes are reserved.',
     fields: (t: SuccessFields) => ({
-      capacityReservation: edge(t, 'id', 'The reservation as stored, with its id.', 'capacityReservation'),
+      capacityReservation: objectField(t, 'id', 'The reservation as stored, with its id.', 'capacityReservation'),
     }),
   },
   problems: [NotFound],
@@ -81,7 +81,7 @@ declareMutation('createCapacityReservation', {
 declareMutation('deleteCapacityReservation', {
   description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
   input: {
-    argument: 'The reservation.',
+    argumentDescription: 'The reservation.',
     description: 'The reservation to delete.',
     fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation to delete.' }) }),
   },

@@ -3,7 +3,7 @@ import type { LimitsInUse, ScopeInUse } from '../../../domain/limits/in-use.ts'
 import { setScopeLimit, updateLimits } from '../../../domain/limits/limits.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { nullIfNotFound } from '../frame/problem.ts'
@@ -13,7 +13,7 @@ import { readScope, Scope, ScopeInput } from '../frame/scope.ts'
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       maxJobs: ['Int?', 'Limit on running jobs; null: unlimited.'],
       maxGpus: ['Int?', 'Limit on GPUs in use; null: unlimited.'],
       jobsInUse: ['Int', 'Jobs counted now.'],
@@ -43,7 +43,7 @@ builder.node(LimitsRef, {
   id: { resolve: ({ pool }) => partId('limits', pool), description: 'Global id, for `node`: limits_<pool>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => nullIfNotFound(load.limitsInUse.load(parseName(id))))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       version: [
         'UInt53',
         'Rises with each change of these limits, including `scopes`; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
@@ -95,7 +95,7 @@ const storedLimits = (t: SuccessFields<{ pool: string }>) => ({
 declareMutation('updateLimits', {
   description: 'Changes the limits of a pool.',
   input: {
-    argument: 'The limits.',
+    argumentDescription: 'The limits.',
     description: 'Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none.',
     fields: (t) => ({
       pool: t.string(poolArgument),
@@ -122,7 +122,7 @@ declareMutation('updateLimits', {
 declareMutation('setScopeLimit', {
   description: 'Sets, changes or removes a limit of a queue, a project, a team or a user.',
   input: {
-    argument: 'The limit.',
+    argumentDescription: 'The limit.',
     description:
       'Changes to a limit of a queue, a project, a team or a user. Omitted fields stay; null: unlimited; 0: none. A limit without any number is removed.',
     fields: (t) => ({

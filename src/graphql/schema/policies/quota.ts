@@ -16,7 +16,7 @@ import { quotasListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
+import { expectedVersion, exposeColumns, objectField, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -43,7 +43,7 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       limit: ['Float', 'Highest allowed value.'],
       createdAt: ['DateTime', 'When the quota was created.'],
     }),
@@ -91,7 +91,7 @@ declareList('quotas', QuotaConnection, {
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   description: 'A quota with the current usage of one user.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       limit: ['Float', 'Highest allowed value.'],
       used: ['Float', 'Current usage.'],
       warning: ['Boolean', 'Whether 80 % of the limit is used.'],
@@ -116,7 +116,7 @@ builder.objectFields(ViewerRef, (t) => ({
 }))
 
 const storedQuota = (t: SuccessFields) => ({
-  quota: edge(t, 'id', 'The quota as stored.', 'quota'),
+  quota: objectField(t, 'id', 'The quota as stored.', 'quota'),
 })
 
 const everyone = { scope: 'GLOBAL', name: null } as const
@@ -124,7 +124,7 @@ const everyone = { scope: 'GLOBAL', name: null } as const
 declareMutation('createQuota', {
   description: 'Creates a quota, which counts earlier submissions of its window as well.',
   input: {
-    argument: 'The quota.',
+    argumentDescription: 'The quota.',
     description: 'A new quota. The combination of type, action and scope is unique.',
     fields: (t) => ({
       type: t.field({ type: QuotaTypeRef, required: true, description: 'Quantity that the quota limits.' }),
@@ -152,7 +152,7 @@ declareMutation('createQuota', {
 declareMutation('updateQuota', {
   description: 'Changes a quota.',
   input: {
-    argument: 'The change.',
+    argumentDescription: 'The change.',
     description: 'Changes to a quota; omitted fields stay.',
     fields: (t) => ({
       quotaId: t.id({ required: true, description: 'The quota to change.' }),

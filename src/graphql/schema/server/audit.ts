@@ -9,7 +9,7 @@ import { auditListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectFieldOrNull } from '../frame/fields.ts'
 import { AuditEntryRef } from '../frame/refs.ts'
 
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null
@@ -27,7 +27,7 @@ builder.node(AuditEntryRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.granted.has('audit.read') ? load.auditEntry.load(id) : null))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       at: ['DateTime', 'Time of the operation, by the database clock.'],
       actorName: ['String', 'Name of the actor at that time.'],
       objectId: ['ID?', 'Id of the affected object.'],
@@ -47,7 +47,7 @@ builder.node(AuditEntryRef, {
       description: 'Position in the log: 1, 2, 3 …',
       resolve: (entry) => requireChained(entry).seq,
     }),
-    actor: edgeOrNull(t, 'actorId', 'The user who acted; null: the system.', 'user'),
+    actor: objectFieldOrNull(t, 'actorId', 'The user who acted; null: the system.', 'user'),
     operation: t.exposeString('action', { description: 'What the actor did, e.g. job.submit.' }),
     hash: t.string({
       description: 'SHA-256 over all fields, `seq` and the previous hash, in hexadecimal.',
@@ -106,7 +106,7 @@ builder.queryField('auditLog', (t) =>
 const AuditVerification = builder.objectRef<Verification>('AuditVerification').implement({
   description: 'Result of verifying the audit log.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       ok: ['Boolean', 'Whether the log is intact.'],
       fromSeq: ['UInt53', 'First position checked.'],
       toSeq: ['UInt53', 'Last position checked.'],

@@ -2,7 +2,7 @@ import { seesAll } from '../../../domain/access.ts'
 import type { ActiveCondition, ConditionSeverity } from '../../../domain/conditions/condition.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { System } from './system.ts'
 
 const Severity = builder.enumType('ConditionSeverity', {
@@ -17,7 +17,7 @@ const Severity = builder.enumType('ConditionSeverity', {
 const Condition = builder.objectRef<ActiveCondition>('Condition').implement({
   description: 'Something that an operator should know or repair. docs/alerts.md lists all conditions.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name in capitals, such as NO_LEADER. Later versions add names.'],
       meaning: ['String', 'The symptom and its effect, as a sentence.'],
       cause: ['String', 'The usual causes.'],

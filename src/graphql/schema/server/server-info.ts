@@ -2,7 +2,7 @@ import { limits } from '../../caller-limits.ts'
 import type { ServerFacts, ServerLink } from '../../rows/context.ts'
 import { builder, known } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 
 const serverId = 'server'
 
@@ -18,7 +18,7 @@ const LinkTarget = builder.enumType('LinkTarget', {
 const ServerLinkRef = builder.objectRef<ServerLink>('ServerLink').implement({
   description: 'A link that the configuration adds to pages, for example to a dashboard.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       title: ['String', 'Text of the link.'],
       url: ['String', 'URL by http or https, with the placeholder of its target.'],
     }),
@@ -34,7 +34,7 @@ builder.node(ServerInfoRef, {
   id: { resolve: () => serverId, description: 'Global id, for `node`, always the same.' },
   loadMany: async (ids, { facts }) => ids.map((id) => (id === serverId ? facts : null)),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       title: ['String', 'Name of the installation, from the configuration; default Berth.'],
       accent: [
         'String?',

@@ -18,7 +18,7 @@ import { webhookId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edgeOrNull, showColumns } from '../frame/fields.ts'
+import { exposeColumns, objectFieldOrNull } from '../frame/fields.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -54,7 +54,7 @@ builder.node(WebhookDeliveryRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.permissions.has('webhook.write') ? load.delivery.load(id) : null))),
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       tries: ['Int', 'Tries so far, at most 10.'],
       error: ['String?', 'Why the last try failed; null: no try failed, or the delivery was accepted.'],
       body: ['String', 'The body as it is sent: JSON, at most 20 kB.'],
@@ -62,7 +62,7 @@ builder.node(WebhookDeliveryRef, {
       finishedAt: ['DateTime?', 'When the delivery was accepted, or its last try failed; null: it is PENDING.'],
     }),
     eventType: t.expose('type', { type: WebhookEventType, description: 'What happened.' }),
-    job: edgeOrNull(t, 'jobId', 'The job; null: it was deleted, or the event has no job.'),
+    job: objectFieldOrNull(t, 'jobId', 'The job; null: it was deleted, or the event has no job.'),
     state: t.expose('state', { type: DeliveryState, description: 'Whether the delivery is still to be sent.' }),
     httpStatus: t.exposeInt('status', {
       nullable: true,
@@ -89,7 +89,7 @@ builder.node(WebhookRef, {
     return ids.map((id) => known.find(({ name }) => webhookId(name) === id) ?? null)
   },
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       name: ['String', 'Name in the configuration.'],
       target: ['String', 'Scheme, host and port of the URL.'],
       disabledAt: [
@@ -140,7 +140,7 @@ const nameField = (t: InputFields) => ({ webhook: t.string({ required: true, des
 
 declareMutation('testWebhook', {
   description: 'Sends an event of the type webhook.test to a webhook, signed and repeated like any other event.',
-  input: { argument: 'The webhook.', description: 'The webhook to test.', fields: nameField },
+  input: { argumentDescription: 'The webhook.', description: 'The webhook to test.', fields: nameField },
   success: {
     description: 'A test event is sent.',
     fields: (t: SuccessFields) => ({
@@ -158,7 +158,7 @@ declareMutation('testWebhook', {
 declareMutation('resendWebhookDeliveries', {
   description: 'Sends deliveries again now, each under its old id and with ten new tries.',
   input: {
-    argument: 'The deliveries.',
+    argumentDescription: 'The deliveries.',
     description: 'The deliveries to send again.',
     fields: (t) => ({
       ...nameField(t),
@@ -170,7 +170,7 @@ declareMutation('resendWebhookDeliveries', {
   success: {
     description: 'The deliveries are sent again.',
     fields: (t: SuccessFields<{ count: number }>) => ({
-      ...showColumns(t, { count: ['Int', `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`] }),
+      ...exposeColumns(t, { count: ['Int', `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`] }),
     }),
   },
   problems: [NotFound],
@@ -180,7 +180,7 @@ declareMutation('resendWebhookDeliveries', {
 declareMutation('enableWebhook', {
   description:
     'Enables a webhook that its receiver ended with HTTP status 410. It gets the events since then that retention kept.',
-  input: { argument: 'The webhook.', description: 'The webhook to enable.', fields: nameField },
+  input: { argumentDescription: 'The webhook.', description: 'The webhook to enable.', fields: nameField },
   success: {
     description: 'The webhook is enabled.',
     fields: (t: SuccessFields<{ name: string }>) => ({

@@ -1,14 +1,14 @@
 import { type NodesChange, type NodesMessage, nodesPerMessage } from '../../../feed/node-watch.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
-import { showColumns } from '../frame/fields.ts'
+import { exposeColumns } from '../frame/fields.ts'
 import { PoolNodeRef, PoolRef } from '../frame/refs.ts'
 import { StreamHeartbeat } from './subscriptions.ts'
 
 const NodesChanged = builder.objectRef<NodesChange>('NodesChanged').implement({
   description: 'Nodes of a pool that are new or changed, or were removed.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       isStart: ['Boolean', 'Whether the list begins with this message: forget the nodes of earlier messages.'],
       cursor: [
         'Cursor',

@@ -10,7 +10,7 @@ import type { RequestContext } from '../../rows/context.ts'
 import { decodeCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
 import { StreamResetReason } from '../frame/enums.ts'
-import { requireRow, showColumns } from '../frame/fields.ts'
+import { exposeColumns, requireRow } from '../frame/fields.ts'
 import { JobEventRef, JobRef, RunRef } from '../frame/refs.ts'
 import { feedCursor, openSeqCursor, seqCursor } from '../jobs/event-cursor.ts'
 import { JobFilterInput } from '../jobs/job-filter.ts'
@@ -28,7 +28,7 @@ const cursorDescription = 'Pass this to `after` to continue from here.'
 const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
   description: 'Consecutive events of one job, at most 200; empty if only progress or stateInfo changed.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       matches: [
         'Boolean',
         'Whether the filter of the subscription admits the job as it is now; true without a filter.',
@@ -68,7 +68,7 @@ const StreamReset = builder
 export const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
   description: 'A sign that the stream is alive, sent after about 15 seconds without other messages.',
   fields: (t) =>
-    showColumns(t, {
+    exposeColumns(t, {
       cursor: ['Cursor', cursorDescription],
       at: ['DateTime', 'When the message was sent, rounded down to a whole second.'],
     }),
@@ -77,7 +77,7 @@ export const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('Strea
 const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
   description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
-    ...showColumns(t, {
+    ...exposeColumns(t, {
       startOffset: ['UInt53', 'Offset of the first byte.'],
       endOffset: ['UInt53', 'Offset after the last byte.'],
       cursor: ['Cursor', cursorDescription],

@@ -2,8 +2,11 @@ interface Known<Key, Value> extends Pick<Map<Key, Promise<Value | undefined>>, '
   set(key: Key, value: Promise<Value | undefined>): unknown
 }
 
-/** Values that are read once for all readers, with at most one statement for each call. Values that are gone are omitted. */
-export function shareReads<Key, Value>(
+/**
+ * Reads each key once: concurrent and later callers share that read. A failed read is forgotten. Keys without a value are
+ * omitted.
+ */
+export function cacheReads<Key, Value>(
   known: Known<Key, Value>,
   read: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>,
 ): (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>> {

@@ -5,8 +5,8 @@ interface Variables {
   id: string
 }
 
-/** An object by its id; null: it does not exist, or the viewer may not see it. */
-export const nodeReader =
+/** Returns a function that reads an object of one type by its id; null: it does not exist, or the viewer may not see it. */
+export const createNodeReader =
   <Node extends { __typename: string }, const Name extends Node['__typename']>(
     document: TypedDocument<{ node: Node | null }, Variables>,
     name: Name,
