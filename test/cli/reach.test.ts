@@ -33,7 +33,7 @@ const isReachable = (mutation: string) =>
   operations.some(
     ({ name, selectionSet }) =>
       selectionSet.selections.some((each) => each.kind === 'Field' && each.name.value === mutation) &&
-      new RegExp(`request\\(\\s*${name?.value}Document\\b`).test(callers),
+      new RegExp(`\\b(request\\(|mutate\\(cli,)\\s*${name?.value}Document\\b`).test(callers),
   )
 
 describe('every mutation of the API', () => {

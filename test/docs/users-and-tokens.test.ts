@@ -4,19 +4,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { openServer } from '../support/api.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
 /** The commands of the guide, from the first to the last in one shell, against a server with its bootstrap token. */
 const secret = 'bootstrap-secret-of-this-test'
-const { server, dataDir } = await openServer('', { BERTH_BOOTSTRAP_TOKEN: secret })
-await symlink(join(root, 'berth'), join(dataDir, 'berth'))
+const { server } = await openServer('', { BERTH_BOOTSTRAP_TOKEN: secret })
+const directory = makeDirectory()
+await symlink(join(root, 'berth'), join(directory, 'berth'))
 
 test('the commands of the guide to users and tokens work', async () => {
   const guide = await readFile(join(root, 'docs/users-and-tokens.md'), 'utf8')
   const script = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, BERTH_URL: server.url, BERTH_BOOTSTRAP_TOKEN: secret }
-  const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: dataDir, env })
+  const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: directory, env })
   expect(stdout).toMatch(/^admin +ADMIN/m)
   expect(stdout).toMatch(/^ann +RESEARCHER +ml +active/m)
   expect(stdout).toMatch(/^ml +ml +ann,ben/m)
@@ -25,11 +27,11 @@ test('the commands of the guide to users and tokens work', async () => {
   expect(stdout).toContain(
     '{"data":{"viewer":{"user":{"name":"ann"},"scopes":["READ","SUBMIT","OPERATE","ADMIN","EXEC"]}}',
   )
-  expect(await readFile(join(dataDir, 'ci-token'), 'utf8')).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}\n$/)
+  expect(await readFile(join(directory, 'ci-token'), 'utf8')).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}\n$/)
   expect(stdout).not.toContain(secret)
   if (process.getuid?.() !== 0) return
   const submit = promisify(execFile)('./berth', ['submit', '--', 'id'], {
-    cwd: dataDir,
+    cwd: directory,
     env: { ...env, BERTH_TOKEN: secret },
   })
   await expect(submit).rejects.toMatchObject({

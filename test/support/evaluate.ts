@@ -107,6 +107,10 @@ export class Evaluator {
     [SyntaxKind.SatisfiesExpression]: this.#inner,
     [SyntaxKind.NonNullExpression]: this.#inner,
     [SyntaxKind.AwaitExpression]: this.#inner,
+    [SyntaxKind.TypeOfExpression]: ({ expression }: { expression: Node }, scope) => {
+      const value = this.value(expression, scope)
+      return isUnknown(value) ? value : typeof value
+    },
     [SyntaxKind.RegularExpressionLiteral]: ({ text }: { text: string }) => patternOf(text),
     [SyntaxKind.TemplateExpression]: (node: TemplateExpression, scope) => this.#template(node, scope),
     [SyntaxKind.Identifier]: (node: Identifier, scope) => this.#named(node, scope),

@@ -144,7 +144,7 @@ describe('a sender that never finishes its body', () => {
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.write(headOf(endless, { 'content-length': String(2 ** 40) }))
     const [answer] = (await once(socket, 'data')) as [Buffer]
-    expect(answer.toString()).toMatch(/^HTTP\/1.1 415 .*connection: close.*\r\nno$/is)
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 415 .*connection: close.*\r\nno\n$/is)
     const piece = bodyOf(pieceBytes)
     while (!socket.destroyed) await new Promise((resolve) => socket.write(piece, resolve))
     await closed

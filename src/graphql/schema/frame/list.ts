@@ -36,7 +36,7 @@ export const declareList = <Node, Args extends InputFieldMap>(
         const typedArgs = plainArgs as PageArgs & { filter?: unknown } & InputShapeFromFields<Args>
         const list = await readList(context.listSql, {
           listing: typeof listing === 'function' ? listing(typedArgs) : listing,
-          where: (bind) => where?.(typedArgs, context, bind) ?? 'TRUE',
+          where: (bind) => (where ? where(typedArgs, context, bind) : 'TRUE'),
           filter: cursorScope ? cursorScope(typedArgs) : typedArgs.filter,
           args: plainArgs,
         })
