@@ -5,11 +5,11 @@ import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const key = 'gpu'
-let database: TestDatabase
+const database = openDatabaseForEach()
 let contenders: Contender[]
 
 interface Contender {
@@ -19,7 +19,6 @@ interface Contender {
 }
 
 beforeEach(async () => {
-  database = await createDatabaseForTest()
   contenders = []
 })
 afterEach(() => Promise.all(contenders.map(({ leadership }) => leadership.stop())))

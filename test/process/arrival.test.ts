@@ -4,13 +4,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { berthCommand } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** A server that starts before its database. */
-let database: TestDatabase
+const database = openDatabaseForEach()
 let door: Door
 let dataDir: string
 let server: ChildProcess
@@ -18,7 +18,6 @@ let output: string
 let url: string
 
 beforeEach(async () => {
-  database = await createDatabaseForTest()
   door = await createDoor(database.url)
   dataDir = makeDirectory()
 })

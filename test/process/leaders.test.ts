@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -19,14 +19,13 @@ const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? (isWhole ? 5 : 2
 const freezeSeconds = Number(process.env['BERTH_FREEZE_SECONDS'] ?? 0)
 const limit = 6
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 let dataDir: string
 let config: string
 let servers: BerthProcess[]
 let apis: Api[]
 
 beforeEach(async () => {
-  database = await createDatabaseForTest()
   dataDir = makeDirectory()
   config = join(dataDir, 'config.yaml')
   const nodes = '[{ name: n1, cpu: 8, memoryGib: 64 }]'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
@@ -9,7 +9,7 @@ import { readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -19,15 +19,12 @@ import { until } from '../support/until.ts'
 const log = createLog('silent')
 const hourMs = 3_600_000
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 let it: TestDomain
 let dataDir: string
 let executors: Record<'simulated' | 'local', Executor>
 let scheduler: Scheduler | undefined
 
-beforeEach(async () => {
-  database = await createDatabaseForTest()
-})
 afterEach(async () => {
   await scheduler?.stop()
   expect(await findViolations(database.db.sql)).toEqual([])

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
@@ -21,14 +21,13 @@ import { until } from '../support/until.ts'
 
 const log = createLog('silent')
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 let it: TestDomain
 let dataDir: string
 let executor: Executor | undefined
 let scheduler: Scheduler | undefined
 
 beforeEach(async () => {
-  database = await createDatabaseForTest()
   dataDir = makeDirectory()
 })
 afterEach(async () => {

@@ -1,22 +1,19 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /** When readers are shown what changed. */
 const leader = { pool: 'sim', epoch: 1, holder: 'test' }
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 let it: TestDomain
 
-beforeEach(async () => {
-  database = await createDatabaseForTest()
-})
 afterEach(async () => {
   expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()

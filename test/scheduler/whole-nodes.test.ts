@@ -6,7 +6,7 @@ import { createQuota } from '../../src/domain/limits/stored-quotas.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabaseForEach } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
@@ -24,19 +24,17 @@ const small = { ...simNode, name: 'small', cpuMillis: 4_000 }
 const rates = { cpuHour: 1, gpuHour: 100, currency: 'EUR' }
 const whole = { resources: { cpu: 1, exclusiveNodeUse: true }, maxRunTimeSeconds: 3_600 }
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 let it: TestDomain
 let leader: TestLeader
 
 async function open(nodes: readonly (typeof simNode)[]) {
-  database = await createDatabase()
   it = await createTestDomain(database.db, { nodes, pool: { rates } })
   leader = await createLeader(it.domain, 'sim')
 }
 afterEach(async () => {
   expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

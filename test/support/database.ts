@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, inject, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeEach, inject } from 'vitest'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
+
+/**
+ * Helpers of tests say by their names who closes what they answer. `createX`: the caller (`await using`). `openX`: it
+ * closes after the file. `openXForEach`: a new one for each test.
+ */
 
 export interface TestDatabase extends AsyncDisposable {
   readonly db: Db
@@ -43,19 +48,24 @@ export async function createDatabase(): Promise<TestDatabase> {
   return lend(unused.pop() ?? (await copyTemplate()), unused)
 }
 
-/** For all tests of the file that is being loaded. */
 export async function openDatabase(): Promise<TestDatabase> {
   const database = await createDatabase()
   afterAll(database.close)
   return database
 }
 
-/** For one test, and closed after its `afterEach`. */
-export async function createDatabaseForTest(): Promise<TestDatabase> {
-  const database = await createDatabase()
-  onTestFinished(database.close)
-  return database
+/** A proxy to the database of the current test: read its fields inside a test. It closes after later `afterEach`s. */
+export function openDatabaseForEach(): TestDatabase {
+  let current: TestDatabase | undefined
+  beforeEach(async () => {
+    current = await createDatabase()
+  })
+  afterEach(() => current?.close())
+  return proxyTo(() => current)
 }
+
+export const proxyTo = <Target extends object>(current: () => Target | undefined): Target =>
+  new Proxy({} as Target, { get: (_, field) => Reflect.get(current() ?? {}, field) })
 
 /** A database that no other test uses, for tests of plans and of the schema: old rows leave their sizes and statistics. */
 export async function createNewDatabase(): Promise<TestDatabase> {

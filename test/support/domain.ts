@@ -12,7 +12,7 @@ import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database
 import type { Db } from '../../src/platform/db.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
-import { createDatabase, createDatabaseForTest, type TestDatabase } from './database.ts'
+import { createDatabase, openDatabaseForEach, proxyTo, type TestDatabase } from './database.ts'
 import { submitJobs } from './submit-jobs.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
@@ -66,7 +66,8 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
 export async function createDomainForTest(
   options?: TestDomainOptions,
 ): Promise<{ database: TestDatabase; it: TestDomain }> {
-  const database = await createDatabaseForTest()
+  const database = await createDatabase()
+  onTestFinished(database.close)
   const it = await createTestDomain(database.db, options)
   onTestFinished(() => it[Symbol.asyncDispose]())
   return { database, it }
@@ -74,19 +75,16 @@ export async function createDomainForTest(
 
 /** For each test of a file, over a database of its own, whose rows break no rule of the self-check at the end. */
 export function openDomainForEach(options?: TestDomainOptions) {
-  let opened: { database: TestDatabase; it: TestDomain } | undefined
-  const current = <Name extends 'database' | 'it'>(name: Name) =>
-    new Proxy({} as NonNullable<typeof opened>[Name], { get: (_, field) => Reflect.get(opened?.[name] ?? {}, field) })
+  const database = openDatabaseForEach()
+  let current: TestDomain | undefined
+  const it = proxyTo(() => current)
   beforeEach(async () => {
-    const database = await createDatabase()
-    opened = { database, it: await createTestDomain(database.db, options) }
+    current = await createTestDomain(database.db, options)
   })
   afterEach(async () => {
     expect(await findViolations(database.db.sql)).toEqual([])
     await it[Symbol.asyncDispose]()
-    await database.close()
   })
-  const [database, it] = [current('database'), current('it')]
   const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     database.db.sql.query<Row>(text, values)
   return { database, it, sql }

@@ -4,18 +4,17 @@ import { createApprovalRule } from '../../../src/domain/control/approval-rule-ch
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { openDatabaseForEach, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
-let database: TestDatabase
+const database = openDatabaseForEach()
 /** Two processes: each remembers for itself what it counted. */
 let here: TestDomain
 let there: TestDomain
 let counted: number
 
 beforeEach(async () => {
-  database = await createDatabase()
   here = await createTestDomain(counting(database))
   there = await createTestDomain(database.db)
   counted = 0
@@ -23,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await here[Symbol.asyncDispose]()
   await there[Symbol.asyncDispose]()
-  await database.close()
 })
 
 /** The same database; counts how often usage is counted in its transactions. */
