@@ -11,16 +11,14 @@ import { chainAll } from '../../src/domain/audit/audit-chain.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { backUpTo } from '../support/backups.ts'
-import type { TestDatabase } from '../support/database.ts'
-import { createDomainForTest, type TestDomain } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 const log = createLog('silent')
 let folder: string
-let database: TestDatabase
-let world: TestDomain
+const { database, it: world } = openTestDomainForEach()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'berth-backup-'))
@@ -29,7 +27,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 beforeEach(async () => {
-  ;({ database, it: world } = await createDomainForTest())
   for (let i = 0; i < 3; i++) await world.submit()
   await audit(
     database.db.sql,
@@ -56,8 +53,11 @@ describe('backup verify', () => {
       checks: expect.stringMatching(/audit log: The entry 1 or the entry before it was changed/),
     })
 
-    await database.db.sql.query(`UPDATE job SET version = version + 1 WHERE id = (SELECT max(id) FROM job)`)
+    const changeVersion = (by: number) =>
+      database.db.sql.query('UPDATE job SET version = version + $1 WHERE id = (SELECT max(id) FROM job)', [by])
+    await changeVersion(1)
     expect((await takeAndTry()).checks).toMatch(/self-check: events are numbered 1, 2, 3 … up to the version: job_/)
+    await changeVersion(-1) // for the self-check after each test
   })
 
   it('leaves no process and no folder, also after kill -9 at any moment', async () => {

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Jobs that are cancelled while their backend starts them, for example while it pulls an image. */
-const { database, it } = openDomainForEach()
+const { database, it } = openTestDomainForEach()
 let inner: Executor
 let scheduler: Scheduler
 /** Resolves when a start was begun. */

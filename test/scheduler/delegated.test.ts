@@ -10,13 +10,13 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createReachability, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
-const { database, it, sql } = openDomainForEach({ nodes: [] })
+const { database, it, sql } = openTestDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()

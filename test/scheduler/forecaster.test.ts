@@ -3,11 +3,11 @@ import { transition } from '../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
-import { openDomainForEach, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 
 /** One node of one core: jobs run one after the other. */
-const { database, it, sql } = openDomainForEach({ nodes: [{ ...simNode, cpuMillis: 1_000 }] })
+const { database, it, sql } = openTestDomainForEach({ nodes: [{ ...simNode, cpuMillis: 1_000 }] })
 let leader: TestLeader
 
 beforeEach(async () => {

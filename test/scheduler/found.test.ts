@@ -11,7 +11,7 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { runOf } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -26,7 +26,7 @@ const create = {
 }
 
 describe.each(['simulated', 'local'] as const)('a new leader with the executor %s', (name) => {
-  const { it, sql } = openDomainForEach({ pool: { executors: [name] } })
+  const { it, sql } = openTestDomainForEach({ pool: { executors: [name] } })
   let dataDir: string
   let executor: Executor
   const schedulers: Scheduler[] = []

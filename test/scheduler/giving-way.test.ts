@@ -5,7 +5,7 @@ import { createLog, type Log } from '../../src/platform/log.ts'
 import { createReachability } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 
 /** Several processes compete for a pool, and not all of them reach its backend. */
 
-const { database, it } = openDomainForEach({ nodes: [] })
+const { database, it } = openTestDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let schedulers: Scheduler[]
 

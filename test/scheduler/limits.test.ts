@@ -8,7 +8,7 @@ import { disableUser, updateUser } from '../../src/domain/people/users.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
-import { openDomainForEach, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -27,7 +27,7 @@ const node = {
   devices: Array.from({ length: 10 }, (_, i) => (i < 8 ? device(i, 'Tesla V100', 32) : device(i, 'H100', 80))),
 }
 
-const { database, it, sql } = openDomainForEach({ nodes: [node], singleUser: false })
+const { database, it, sql } = openTestDomainForEach({ nodes: [node], singleUser: false })
 let leader: TestLeader
 
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import type { Leader } from '../../src/domain/leadership.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 /** Runs of a backend that chooses nodes itself, when a node or the backend falls silent. */
 
-const { database, it } = openDomainForEach({ nodes: [] })
+const { database, it } = openTestDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()

@@ -3,11 +3,11 @@ import { applyPools } from '../../src/domain/machines/pools.ts'
 import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { askMsMax, openQuestions, passMsMax } from '../../src/domain/queue/questions.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
-import { openDomainForEach, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-const { database, it, sql } = openDomainForEach({ pool: { scheduling: { automatic: false } } })
+const { database, it, sql } = openTestDomainForEach({ pool: { scheduling: { automatic: false } } })
 
 const states = async () =>
   (await database.db.sql.query<{ state: string }>('SELECT state FROM job ORDER BY sequence')).map(({ state }) => state)

@@ -5,13 +5,13 @@ import { requestEvictions } from '../../src/domain/jobs/holds.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Runs that have to leave for other jobs, as a leader carries them, whoever decided it. */
-const { database, it, sql } = openDomainForEach()
+const { database, it, sql } = openTestDomainForEach()
 let executor: Executor
 let schedulers: Scheduler[]
 

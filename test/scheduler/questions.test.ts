@@ -10,14 +10,14 @@ import { type JobPreview, previewJob } from '../../src/domain/submission/preview
 import { submitAll } from '../../src/domain/submission/submit.ts'
 import type { SubmitOutcome, Submitted } from '../../src/domain/submission/submit-group.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
-import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simDevices, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Four cores and two GPUs. */
 const node = { ...simNode, cpuMillis: 4_000, devices: simDevices(2) }
 
-const { database, it, sql } = openDomainForEach({ nodes: [node] })
+const { database, it, sql } = openTestDomainForEach({ nodes: [node] })
 let leader: TestLeader
 
 beforeEach(async () => {

@@ -5,11 +5,11 @@ import { visitFinished } from '../../src/domain/jobs/finished.ts'
 import type { Observation } from '../../src/executors/executor.ts'
 import { pruneOnce } from '../../src/scheduler/pruner.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 
 /** Reports of executors that come late or twice. */
-const { database, it, sql } = openDomainForEach()
+const { database, it, sql } = openTestDomainForEach()
 let leader: TestLeader
 let reporter: Reporter
 

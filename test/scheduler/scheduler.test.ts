@@ -7,7 +7,7 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler, SchedulerOptions } from '../../src/scheduler/scheduler.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -15,7 +15,7 @@ import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-const { database, it } = openDomainForEach()
+const { database, it } = openTestDomainForEach()
 let executor: Executor
 let stops: (() => Promise<unknown>)[]
 

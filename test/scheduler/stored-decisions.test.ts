@@ -7,10 +7,10 @@ import type { Decisions, Eviction } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
-import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simDevices, simNode } from '../support/domain.ts'
 
 /** How evictions, holds, refusals and starts are committed, or lost. */
-const { database, it, sql } = openDomainForEach({
+const { database, it, sql } = openTestDomainForEach({
   nodes: [{ ...simNode, devices: simDevices(8) }],
   pool: { policy: 'FAIR_SHARE' },
 })

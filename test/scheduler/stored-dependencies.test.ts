@@ -6,14 +6,14 @@ import type { Sql } from '../../src/platform/tx.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { submitBlocked } from '../support/approvals.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /**
  * A job ends exactly while another that depends on it is submitted or approved: in either order, the leader gets the
  * change.
  */
-const { database, it, sql } = openDomainForEach()
+const { database, it, sql } = openTestDomainForEach()
 let store: Store
 
 beforeEach(async () => {

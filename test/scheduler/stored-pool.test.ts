@@ -12,10 +12,10 @@ import { toLeaf } from '../../src/scheduler/plan/share-tree.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
-import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
+import { openTestDomainForEach, simDevices, simNode } from '../support/domain.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
 
-const { database, it, sql } = openDomainForEach({ nodes: [{ ...simNode, devices: simDevices(2) }] })
+const { database, it, sql } = openTestDomainForEach({ nodes: [{ ...simNode, devices: simDevices(2) }] })
 let store: Store
 
 const leader = { pool: 'sim', epoch: 1, holder: 'test' }

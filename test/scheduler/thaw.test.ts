@@ -9,7 +9,7 @@ import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createWithdrawals, type Withdrawals } from '../../src/scheduler/stale-starts.ts'
-import { openDomainForEach } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
 import { carryingOf, createLeader } from '../support/leader.ts'
@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 const graceMs = 1_000
 
 /** A leader that freezes right before it starts a run, and thaws when another one leads. */
-const { database, it } = openDomainForEach()
+const { database, it } = openTestDomainForEach()
 let executor: Executor
 let dropped: AbortController
 let carriers: Carrier[]

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, expect, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import { createViewer, type UserLevel, type Viewer } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
@@ -62,19 +62,11 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
   return { database, it }
 }
 
-/** For one test, over a database of its own; both end after its `afterEach`. */
-export async function createDomainForTest(
-  options?: TestDomainOptions,
-): Promise<{ database: TestDatabase; it: TestDomain }> {
-  const database = await createDatabase()
-  onTestFinished(database.close)
-  const it = await createTestDomain(database.db, options)
-  onTestFinished(() => it[Symbol.asyncDispose]())
-  return { database, it }
-}
-
-/** For each test of a file, over a database of its own, whose rows break no rule of the self-check at the end. */
-export function openDomainForEach(options?: TestDomainOptions) {
+/**
+ * A new database and domain for each test. `database` and `it` are proxies to those of the current test; read their
+ * fields inside a test. After each test the self-check must find no violation.
+ */
+export function openTestDomainForEach(options?: TestDomainOptions) {
   const database = openDatabaseForEach()
   let current: TestDomain | undefined
   const it = proxyTo(() => current)

@@ -4,18 +4,17 @@ import { createCapacityReservation } from '../../../src/domain/machines/reservat
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
-import { createDomainForTest, simNode, type TestDomain } from '../../support/domain.ts'
+import { openTestDomainForEach, simNode } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 import { nodeIds } from '../../support/node-ids.ts'
 
 /** Six V100 and two H100. A job says "now" only if nothing but its position keeps it from starting. */
 const device = (index: number, model: string) => ({ index, model, memoryGib: 32, tensorCores: true, cuda: [] })
 const devices = Array.from({ length: 8 }, (_, at) => device(at, at < 6 ? 'Tesla V100' : 'H100'))
-let it: TestDomain
+const { it } = openTestDomainForEach({ nodes: [{ ...simNode, devices }] })
 let leader: TestLeader
 
 beforeEach(async () => {
-  it = (await createDomainForTest({ nodes: [{ ...simNode, devices }] })).it
   leader = await createLeader(it.domain, 'sim')
 })
 
