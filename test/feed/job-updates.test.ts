@@ -9,12 +9,13 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { addEvent, addJob, addUser, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 
-const { database, userId } = await openUserDatabase()
-const { db } = database
+const { db } = await openDatabase()
 const { sql } = db
+const userId = await addUser(sql, 'ada')
 const log = createLog('error')
 const wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
 const feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })

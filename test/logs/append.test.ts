@@ -3,10 +3,12 @@ import { LogMoved, openLog, sealLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import { readLog } from '../../src/logs/read.ts'
-import { addJob, addRun, endRun, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addRun, addUser, endRun } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const bytesMax = 2 ** 34
 

@@ -4,10 +4,12 @@ import { createAppender, emptyLog, LogMoved, openLog } from '../../src/logs/appe
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { addJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser } from '../support/factories.ts'
 import { out } from '../support/log.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const bytesMax = 2 ** 34
 const line = (text: string) => ({ pieces: [out(`${text}\n`)], position: { out: text.length + 1 }, bytesMax })

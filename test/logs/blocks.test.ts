@@ -9,9 +9,11 @@ import { systemClock as clock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { pumpLog } from '../../src/scheduler/log-pump.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, finishJob } from '../support/factories.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const chunks = 80
 const never = new AbortController().signal

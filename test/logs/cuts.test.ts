@@ -13,11 +13,13 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, finishJob } from '../support/factories.ts'
 import { append } from '../support/log.ts'
 import { tries } from '../support/whole.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 const log = createLog('error')

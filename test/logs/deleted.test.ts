@@ -5,11 +5,13 @@ import { LogGone, readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, finishJob } from '../support/factories.ts'
 import { out, writeLog } from '../support/log.ts'
 
 /** The job is deleted while its output is read. */
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 const streams = ['STDOUT'] as const
 
 test('a tail resets if its job is deleted during the replay', async () => {

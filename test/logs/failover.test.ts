@@ -6,7 +6,8 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, finishJob } from '../support/factories.ts'
 import { append, out, replaceRun, writeLog } from '../support/log.ts'
 
 /** Tails of a database that goes on from an earlier moment, as a standby does that lacks transactions of the primary. */
@@ -14,8 +15,9 @@ let wakeups: Wakeups<'log'>
 let tail: LogTail
 const log = createLog('error')
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
 const { sql } = database.db
+const userId = await addUser(sql, 'ada')
 beforeEach(() => {
   wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })

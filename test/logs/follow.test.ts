@@ -13,7 +13,8 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
-import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 import { heldBytes } from '../support/memory.ts'
 import { inOutage } from '../support/outage.ts'
@@ -25,7 +26,8 @@ const log = createLog('error')
 const streams: LogStream[] = ['STDOUT', 'STDERR']
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 beforeEach(() => {
   wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })

@@ -11,11 +11,13 @@ import type { Db } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { pumpLog } from '../../src/scheduler/log-pump.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, openUserDatabase } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser } from '../support/factories.ts'
 
 /** A pump and a reader of the same process: the reader takes from the ring what the pump stores. */
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const size = 80 * blockBytes
 /** Until then each chunk is read before the next one is written. */

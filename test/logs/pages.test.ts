@@ -5,13 +5,15 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { openUserDatabase, storeLog } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addUser, storeLog } from '../support/factories.ts'
 import { out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 
 /** Logs of many pages, of which a reader reads the next one while it sends the last. */
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const lines = Array.from(
   { length: 40_000 },

@@ -6,13 +6,15 @@ import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { findEnd, type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { addJob, openUserDatabase, storeLog } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, storeLog } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
 /** Pages that start at a line, at a moment, or end at a cursor. */
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
 const { sql } = database.db
+const userId = await addUser(sql, 'ada')
 const bytesMax = 2 ** 34
 const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 

@@ -9,11 +9,13 @@ import type { Matcher } from '../../src/logs/line-scan.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { LineTooCostly, type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
 import { processorMs } from '../../src/platform/slices.ts'
-import { addJob, openUserDatabase, storeLog } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addJob, addUser, storeLog } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
 const { sql } = database.db
+const userId = await addUser(sql, 'ada')
 const bytesMax = 2 ** 34
 
 interface Wish {

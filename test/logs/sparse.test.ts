@@ -2,12 +2,14 @@ import { expect, test } from 'vitest'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { pageGapsMax, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { openUserDatabase, storeLog } from '../support/factories.ts'
+import { openDatabase } from '../support/database.ts'
+import { addUser, storeLog } from '../support/factories.ts'
 import { err, out } from '../support/log.ts'
 
 /** Logs in which the output that is asked for lies far apart. */
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 const mib = 2 ** 20
 const other = out('a line of the other stream\n'.repeat(mib / 27))
 

@@ -1,20 +1,8 @@
-import { afterAll } from 'vitest'
 import { newId } from '../../src/domain/ids.ts'
 import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
 import { append } from './log.ts'
-
-/** For all tests of a file: a database of their own with one user; it is gone after the last. */
-export async function openUserDatabase(): Promise<{ database: TestDatabase; userId: string }> {
-  await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
-  const userId = await addUser(database.db.sql, 'ada')
-  const kept = opened.move()
-  afterAll(() => kept.disposeAsync())
-  return { database, userId }
-}
 
 /** Rows as they are after a submission, for tests of rooms that only read them. */
 export async function addUser(sql: Sql, name: string): Promise<string> {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { mergeSamples, type RunSample, removeSamples, saveSamples } from '../../../src/domain/usage/run-samples.ts'
-import { addJob, openUserDatabase } from '../../support/factories.ts'
+import { openDatabase } from '../../support/database.ts'
+import { addJob, addUser } from '../../support/factories.ts'
 import { readSamplesOf } from '../../support/samples.ts'
 
-const { database, userId } = await openUserDatabase()
+const database = await openDatabase()
 const { sql } = database.db
+const userId = await addUser(sql, 'ada')
 
 const sample = (runId: string, values: Partial<RunSample>): RunSample => ({
   runId,
