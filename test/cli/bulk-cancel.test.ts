@@ -10,7 +10,7 @@ const spec = { command: ['true'], labels: [{ key: 'sweep', value: 'lr' }] }
 
 const world = useTestServer({
   singleUser: false,
-  hasNewDatabase: true,
+  isNew: true,
   authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? null,
 })
 const env = { BERTH_TOKEN: 'rita' }

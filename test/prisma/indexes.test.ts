@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createNewDatabase } from '../support/database.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../support/database.ts'
 import { code } from '../support/sources.ts'
 
 /**
@@ -265,12 +265,11 @@ const analyzeSql = 'ANALYZE idempotency_key, run, slot_reservation, usage_ledger
 
 const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
 
-const database = await createNewDatabase()
+const database = await openDatabase({ isNew: true })
 beforeAll(async () => {
   for (const statement of [jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })
-afterAll(() => database.close())
 
 describe('database indexes', () => {
   it('are all listed here, except constraints', async () => {

@@ -1,30 +1,16 @@
 import pg from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { forgetUnheard } from '../../src/domain/changes.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced, vacate } from '../../src/domain/leadership.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
-import { createNewDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomainForEach } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /** Changes of a pool without a leader are removed, and its next leader misses none. */
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openTestDomainForEach({ isNew: true })
 
-beforeEach(async () => {
-  database = await createNewDatabase()
-  it = await createTestDomain(database.db)
-})
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
-
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const told = async () => (await sql('SELECT 1 FROM pool_change')).length
 const leads = (epoch: number) =>
   sql(

@@ -40,25 +40,32 @@ interface Kept {
 
 const unused: Kept[] = []
 
+export interface TestDatabaseOptions {
+  /** A copy of the template that no test has used, for tests of query plans. Default: a used, emptied database. */
+  isNew?: boolean
+}
+
 /**
  * A migrated database for a test file or a test: one that an earlier test of this worker has closed, or a copy of the
- * template. It is used again unless the test has changed the schema, or has left connections or transactions open.
+ * template. It is used again unless it is new, or the test has changed the schema, or has left connections or
+ * transactions open.
  */
-export async function createDatabase(): Promise<TestDatabase> {
+export async function createDatabase({ isNew = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  if (isNew) return lend(await copyTemplate(), null)
   return lend(unused.pop() ?? (await copyTemplate()), unused)
 }
 
-export async function openDatabase(): Promise<TestDatabase> {
-  const database = await createDatabase()
+export async function openDatabase(options?: TestDatabaseOptions): Promise<TestDatabase> {
+  const database = await createDatabase(options)
   afterAll(database.close)
   return database
 }
 
 /** A proxy to the database of the current test: read its fields inside a test. It closes after later `afterEach`s. */
-export function openDatabaseForEach(): TestDatabase {
+export function openDatabaseForEach(options?: TestDatabaseOptions): TestDatabase {
   let current: TestDatabase | undefined
   beforeEach(async () => {
-    current = await createDatabase()
+    current = await createDatabase(options)
   })
   afterEach(() => current?.close())
   return proxyTo(() => current)
@@ -66,11 +73,6 @@ export function openDatabaseForEach(): TestDatabase {
 
 export const proxyTo = <Target extends object>(current: () => Target | undefined): Target =>
   new Proxy({} as Target, { get: (_, field) => Reflect.get(current() ?? {}, field) })
-
-/** A database that no other test uses, for tests of plans and of the schema: old rows leave their sizes and statistics. */
-export async function createNewDatabase(): Promise<TestDatabase> {
-  return lend(await copyTemplate(), null)
-}
 
 function lend(kept: Kept, to: Kept[] | null): TestDatabase {
   const revokes: (() => void)[] = []

@@ -12,7 +12,13 @@ import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database
 import type { Db } from '../../src/platform/db.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
-import { createDatabase, openDatabaseForEach, proxyTo, type TestDatabase } from './database.ts'
+import {
+  createDatabase,
+  openDatabaseForEach,
+  proxyTo,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from './database.ts'
 import { submitJobs } from './submit-jobs.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
@@ -53,9 +59,11 @@ export interface TestDomainOptions {
 /**
  * For all tests of a file, over a database of their own; both are gone after the last, and when a step of this fails.
  */
-export async function openTestDomain(options?: TestDomainOptions): Promise<{ database: TestDatabase; it: TestDomain }> {
+export async function openTestDomain(
+  options?: TestDomainOptions & TestDatabaseOptions,
+): Promise<{ database: TestDatabase; it: TestDomain }> {
   await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
+  const database = opened.use(await createDatabase(options))
   const it = opened.use(await createTestDomain(database.db, options))
   const kept = opened.move()
   afterAll(() => kept.disposeAsync())
@@ -66,8 +74,8 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
  * A new database and domain for each test. `database` and `it` are proxies to those of the current test; read their
  * fields inside a test. After each test the self-check must find no violation.
  */
-export function openTestDomainForEach(options?: TestDomainOptions) {
-  const database = openDatabaseForEach()
+export function openTestDomainForEach(options?: TestDomainOptions & TestDatabaseOptions) {
+  const database = openDatabaseForEach(options)
   let current: TestDomain | undefined
   const it = proxyTo(() => current)
   beforeEach(async () => {

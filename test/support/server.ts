@@ -24,7 +24,7 @@ import { openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { type ReachedPools, Sessions } from '../../src/sessions/sessions.ts'
-import { createDatabase, createNewDatabase, type TestDatabase } from './database.ts'
+import { createDatabase, type TestDatabase, type TestDatabaseOptions } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
 import { recordStatements } from './recorded-statements.ts'
@@ -53,12 +53,10 @@ export interface TestServer extends TestDomain {
   stop(): Promise<void>
 }
 
-export interface TestServerOptions {
+export interface TestServerOptions extends TestDatabaseOptions {
   config?: Partial<ServerConfig>
   /** The server reaches its database through a proxy that can be shut. */
   hasDoor?: boolean
-  /** For thousands of rows: statistics of a database that was emptied mislead the planner. */
-  hasNewDatabase?: boolean
   /** false: several users, with four-eyes approval. */
   singleUser?: boolean
   /** Facts of `serverInfo`. */
@@ -126,7 +124,7 @@ export async function openTestServer(options?: TestServerOptions): Promise<TestS
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
-  const database = options.hasNewDatabase ? await createNewDatabase() : await createDatabase()
+  const database = await createDatabase(options)
   const door = options.hasDoor ? await createDoor(database.url) : null
   const connections = door ? openBehind(door) : database
   const made = await createTestDomain(connections.db, {

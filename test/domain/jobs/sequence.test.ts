@@ -4,12 +4,12 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createSequencer, sequenceOnce } from '../../../src/domain/jobs/sequence.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import { counting, passTime } from '../../support/counting.ts'
-import { createNewDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
 test('12 writers and 4 sequencers number events without gaps, in commit order, and per job in order of seq', async () => {
-  await using database = await createNewDatabase()
+  await using database = await createDatabase({ isNew: true })
   await using it = await createTestDomain(database.db)
   const read = () =>
     database.db.sql.query<{ jobId: string; seq: number; position: number }>(
@@ -47,7 +47,7 @@ test('12 writers and 4 sequencers number events without gaps, in commit order, a
 })
 
 test('the sequencer skips numbered events that an open transaction keeps in the index', async () => {
-  await using database = await createNewDatabase()
+  await using database = await createDatabase({ isNew: true })
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
   const jobId = await it.submit()
@@ -82,7 +82,7 @@ test('the sequencer skips numbered events that an open transaction keeps in the 
 })
 
 test('a burst is joined in linear time, whatever the statistics of the table say', async () => {
-  await using database = await createNewDatabase()
+  await using database = await createDatabase({ isNew: true })
   await using it = await createTestDomain(database.db)
   const { db } = database
   const jobId = await it.submit()
@@ -115,7 +115,7 @@ test('a burst is joined in linear time, whatever the statistics of the table say
 })
 
 test('an idle sequencer queries without transactions, and finds events of other processes within a second', async () => {
-  await using database = await createNewDatabase()
+  await using database = await createDatabase({ isNew: true })
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)
   await using it = await createTestDomain(db, { clock })

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { type InLine, readLine, type Stretch } from '../../../src/domain/queue/line.ts'
 import { readUserLine } from '../../../src/domain/queue/own-line.ts'
@@ -6,15 +6,9 @@ import { readPositions, readPriorities } from '../../../src/domain/queue/positio
 import { chunkSize, foldTally, readTally } from '../../../src/domain/queue/tally.ts'
 import { advisoryLocks } from '../../../src/platform/advisory-locks.ts'
 import type { Sql } from '../../../src/platform/tx.ts'
-import { createNewDatabase } from '../../support/database.ts'
-import { createTestDomain } from '../../support/domain.ts'
+import { openTestDomain } from '../../support/domain.ts'
 
-const database = await createNewDatabase()
-const it = await createTestDomain(database.db)
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain({ isNew: true })
 
 const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, never>>(text, values)
 

@@ -1,5 +1,5 @@
 import { truncate } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createViewer } from '../../../src/domain/access.ts'
 import type { JobFilter } from '../../../src/feed/filter.ts'
 import { parsePage, readPages } from '../../../src/graphql/rows/keyset.ts'
@@ -8,7 +8,7 @@ import { readEntries } from '../../../src/graphql/rows/queue-entries.ts'
 import { filterSql } from '../../../src/graphql/schema/jobs/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import type { Sql } from '../../../src/platform/tx.ts'
-import { createNewDatabase } from '../../support/database.ts'
+import { openDatabase } from '../../support/database.ts'
 
 /**
  * A page of `jobs` reads few table pages with any filter and order, even without a match. EXPLAIN counts the pages, so
@@ -107,7 +107,7 @@ const walks = [
 ]
 
 let tablePages: number
-const database = await createNewDatabase()
+const database = await openDatabase({ isNew: true })
 beforeAll(async () => {
   await database.db.transaction(async (sql) => {
     await sql.query("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = '2min'")
@@ -119,7 +119,6 @@ beforeAll(async () => {
   )
   tablePages = size?.pages ?? 0
 })
-afterAll(() => database.close())
 
 interface Plan {
   'Node Type': string
