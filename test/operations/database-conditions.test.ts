@@ -6,9 +6,9 @@ import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { openConditionWorld, watchConditions } from '../support/conditions.ts'
+import { createConditionWorld, watchConditions } from '../support/conditions.ts'
 import { createDatabase } from '../support/database.ts'
-import { createTestDomain } from '../support/domain.ts'
+import { createTestDomainOver } from '../support/domain.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
@@ -26,7 +26,7 @@ async function openTransaction(url: string, statement: string): Promise<AsyncDis
 }
 
 test('SELF_CHECK: a person changes a row by hand', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { sql } = world.database.db
   await world.look()
   expect(await world.find('SELF_CHECK')).toBeUndefined()
@@ -40,7 +40,7 @@ test('SELF_CHECK: a person changes a row by hand', async () => {
 })
 
 test('AUDIT_UNCHAINED: a transaction holds the lock of the chain', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { it, database } = world
   const chainer = createChainer(it.domain)
   chainer.start()
@@ -62,7 +62,7 @@ test('AUDIT_UNCHAINED: a transaction holds the lock of the chain', async () => {
 })
 
 test('EVENTS_UNNUMBERED: a transaction holds the lock of the sequencer', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { it, database } = world
   const sequencer = createSequencer(it.domain)
   const transaction = await openTransaction(database.url, `SELECT pg_advisory_xact_lock(${advisoryLocks.sequencer}, 0)`)
@@ -85,7 +85,7 @@ test('DATABASE_SLOW: the network to the database delays every packet', async () 
   const door = await createDoor(database.url)
   const db = openDb({ address: { url: door.url }, connectionsMax: 4, log, applicationName: 'berth test' })
   {
-    await using it = await createTestDomain(db)
+    await using it = await createTestDomainOver(db)
     const conditions = watchConditions({ domain: it.domain, database })
     await conditions.look()
     door.slow(300)
@@ -101,7 +101,7 @@ test('DATABASE_SLOW: the network to the database delays every packet', async () 
 })
 
 test('DATABASE_READ_ONLY: the database takes no writes', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { database, watches } = world
   await world.look()
   const name = new URL(database.url).pathname.slice(1)
@@ -128,7 +128,7 @@ test('DATABASE_READ_ONLY: the database takes no writes', async () => {
 })
 
 test('LONG_TRANSACTION: a session leaves a transaction open', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { database } = world
   const transaction = await openTransaction(database.url, 'SELECT count(*) FROM job')
   await database.moveTime(14 * 60_000)
@@ -144,7 +144,7 @@ test('LONG_TRANSACTION: a session leaves a transaction open', async () => {
 })
 
 test('DEAD_ROWS: autovacuum of a table is off', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { sql } = world.database.db
   await sql.query('ALTER TABLE question SET (autovacuum_enabled = off)')
   const longer = { statementMsMax: 60_000 }
@@ -168,7 +168,7 @@ test('CONNECTIONS_SHORT: slow statements hold all connections of a server', asyn
   await using database = await createDatabase()
   const busy = openDb({ address: { url: database.url }, connectionsMax: 2, log, applicationName: 'berth test' })
   {
-    await using it = await createTestDomain(database.db)
+    await using it = await createTestDomainOver(database.db)
     const conditions = watchConditions({ domain: it.domain, database, measuredDb: busy })
     for (let looks = 0; looks < 4; looks++) await conditions.look()
     expect(await conditions.find('CONNECTIONS_SHORT')).toBeUndefined()

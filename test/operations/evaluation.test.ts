@@ -6,7 +6,6 @@ import { storeServerReport } from '../../src/domain/conditions/server-report.ts'
 import { compareConditions, storeEvidence } from '../../src/domain/conditions/stored-conditions.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { watchConditions } from '../support/conditions.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain, openTestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { repository } from '../support/sources.ts'
@@ -89,8 +88,8 @@ test('readers show that the conditions were never evaluated', async () => {
 })
 
 test('an evaluation at rest takes few statements', async () => {
-  await using other = await createDatabase()
-  await using rested = await createTestDomain(other.db)
+  await using world = await createTestDomain()
+  const { database: other, it: rested } = world
   await createLeader(rested.domain, 'sim')
   const statements: string[] = []
   const query: typeof other.db.sql.query = (text, ...rest) => {

@@ -9,8 +9,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import { listenAsEngine, openOverEngine } from '../executors/container/fake-engine.ts'
-import { openConditionWorld, watchConditions } from '../support/conditions.ts'
-import { createDatabase } from '../support/database.ts'
+import { createConditionWorld, watchConditions } from '../support/conditions.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
@@ -22,8 +21,8 @@ const directory = makeDirectory()
 const log = createLog('silent')
 
 test('NODE_LOST: a node is unreachable for more than a minute', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const executor = await createSimulatedExecutor({ dataDir: directory, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')
   const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
@@ -46,8 +45,8 @@ test('NODE_LOST: a node is unreachable for more than a minute', async () => {
 })
 
 test('NODE_BACKS_OFF: the spool of a machine cannot be written', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
+  await using world = await createTestDomain({ pool: { executors: ['local'] } })
+  const { database, it } = world
   const spoolDir = join(directory, 'local')
   const executor = await createLocalExecutor({
     spoolDir,
@@ -87,7 +86,7 @@ test('NODE_BACKS_OFF: the spool of a machine cannot be written', async () => {
 })
 
 test('BACKEND_SILENT: the container engine ends', async () => {
-  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
   const answer: Parameters<typeof listenAsEngine>[1] = (_request, response) =>
@@ -120,7 +119,7 @@ test('BACKEND_SILENT: the container engine ends', async () => {
 const machine: EngineReport = { engine: 'Docker 28.0', latencyMs: 3, silence: null, troubles: [] }
 
 test('MACHINE_SILENT: one of the machines of a pool does not answer', async () => {
-  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
   const container = { version: '28.0', available: true, message: null, unenforced: [] }
@@ -143,7 +142,7 @@ test('MACHINE_SILENT: one of the machines of a pool does not answer', async () =
 })
 
 test('MACHINE_TROUBLE: a machine of a pool needs a repair', async () => {
-  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
   const container = { version: '28.0', available: true, message: null, unenforced: [] }
@@ -166,7 +165,7 @@ test('MACHINE_TROUBLE: a machine of a pool needs a repair', async () => {
 })
 
 test('BACKEND_SILENT: an engine that is missing matters when a job waits for it', async () => {
-  await using world = await openConditionWorld({ pool: { executors: ['simulated', 'container'] } })
+  await using world = await createConditionWorld({ pool: { executors: ['simulated', 'container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
   const container = { version: null, available: false, message: 'Container engine unreachable', unenforced: [] }

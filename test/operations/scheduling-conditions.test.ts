@@ -6,8 +6,7 @@ import { deleteNode } from '../../src/domain/machines/node-changes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { submitBlocked } from '../support/approvals.ts'
-import { openConditionWorld, watchConditions } from '../support/conditions.ts'
-import { createDatabase } from '../support/database.ts'
+import { createConditionWorld, watchConditions } from '../support/conditions.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
@@ -18,8 +17,8 @@ const isLed = (db: Db) => async () => (await readLedPools(db.sql)).length === 1
 const lookMs = 10_000
 
 test('NO_LEADER: the only scheduler stops, and another one starts', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   let isStopped = false
   const led = () => until(isLed(database.db), { what: 'a process leads' })
   const conditions = watchConditions({ domain: it.domain, database, beforeLook: async () => isStopped || led() })
@@ -37,8 +36,8 @@ test('NO_LEADER: the only scheduler stops, and another one starts', async () => 
 })
 
 test('QUEUE_STANDS: a transaction locks a table of the scheduler', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   let movedMs = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + movedMs }
   const scheduler = startScheduler({ ...it.domain, clock }, {})
@@ -73,7 +72,7 @@ test('QUEUE_STANDS: a transaction locks a table of the scheduler', async () => {
 
 test('UNSATISFIABLE_JOBS: the only large node leaves the pool', async () => {
   const large = { ...simNode, name: 'large', cpuMillis: 64_000 }
-  await using world = await openConditionWorld({ nodes: [simNode, large] })
+  await using world = await createConditionWorld({ nodes: [simNode, large] })
   const { it, database } = world
   const leader = await createLeader(it.domain, 'sim')
   await database.db.sql.query(`UPDATE node SET state = 'CORDONED' WHERE name = 'large'`)
@@ -96,7 +95,7 @@ test('UNSATISFIABLE_JOBS: the only large node leaves the pool', async () => {
 })
 
 test('STARVING: a job without an end keeps the only node', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { it, database } = world
   const leader = await createLeader(it.domain, 'sim')
   await it.submit({ resources: { cpu: 16 } })
@@ -119,7 +118,7 @@ test('STARVING: a job without an end keeps the only node', async () => {
 })
 
 test('APPROVALS_WAIT: a request is approved after more than four hours', async () => {
-  await using world = await openConditionWorld({ singleUser: false })
+  await using world = await createConditionWorld({ singleUser: false })
   const { it, database } = world
   const jobId = await submitBlocked(it, await it.user('ada', 'RESEARCHER'))
   await database.moveTime(3.9 * 3_600_000)

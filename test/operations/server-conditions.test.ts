@@ -10,7 +10,7 @@ import { deleteSecret, setSecret } from '../../src/domain/secrets/secrets.ts'
 import { watchLateness } from '../../src/platform/lateness.ts'
 import { openFilesMax } from '../../src/platform/open-files.ts'
 import { createOutput } from '../../src/platform/output.ts'
-import { openConditionWorld } from '../support/conditions.ts'
+import { createConditionWorld } from '../support/conditions.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
@@ -19,7 +19,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 test('DISK_FULL: files fill the disk of the data directory', async (context) => {
   await using disk = await mountSmallDisk(64)
   if (disk === null) return context.skip('a file system cannot be mounted here')
-  await using world = await openConditionWorld({}, { dataDir: disk.path })
+  await using world = await createConditionWorld({}, { dataDir: disk.path })
   await world.look()
   expect(await world.find('DISK_FULL')).toBeUndefined()
   await disk.fill()
@@ -38,7 +38,7 @@ test('EVENT_LOOP_LATE: code blocks the event loop again and again', async () => 
     if (isBlocked) blockEventLoop(1_600)
     await setTimeout(300) // A tick of the lateness watch.
   }
-  await using world = await openConditionWorld({}, { beforeLook })
+  await using world = await createConditionWorld({}, { beforeLook })
   await world.look()
   await world.look()
   expect(await world.find('EVENT_LOOP_LATE')).toBeUndefined()
@@ -61,7 +61,7 @@ function blockEventLoop(ms: number): void {
 test('OPEN_FILES_SHORT: the limit of open files is low', async (context) => {
   const limit = openFilesMax()
   if (!Number.isFinite(limit)) return context.skip('this system has no /proc')
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   await world.look()
   expect(await world.find('OPEN_FILES_SHORT')).toBeUndefined()
   const files: FileHandle[] = []
@@ -83,7 +83,7 @@ test('OPEN_FILES_SHORT: the limit of open files is low', async (context) => {
 const setLimit = (soft: number) => execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`])
 
 test('CLOCKS_APART: the clock of the database is a minute ahead of that of the server', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   const { it, database } = world
   await world.look()
   expect(await world.find('CLOCKS_APART')).toBeUndefined()
@@ -99,7 +99,7 @@ test('CLOCKS_APART: the clock of the database is a minute ahead of that of the s
 })
 
 test('VERSIONS_DIFFER: one of two servers is updated, and the other one later', async () => {
-  await using world = await openConditionWorld({}, { servers: [{ version: '0.1.0' }, { version: '0.2.0' }] })
+  await using world = await createConditionWorld({}, { servers: [{ version: '0.1.0' }, { version: '0.2.0' }] })
   const [, updated] = world.watches
   expect(await world.begins('VERSIONS_DIFFER')).toMatchObject({
     severity: 'INFO',
@@ -111,7 +111,7 @@ test('VERSIONS_DIFFER: one of two servers is updated, and the other one later', 
 
 test('POOLS_DIFFER: two servers have different settings of a pool', async () => {
   const servers = [{ pools: { sim: 'a', own: 'x' } }, { pools: { sim: 'b' } }]
-  await using world = await openConditionWorld({}, { servers })
+  await using world = await createConditionWorld({}, { servers })
   const [first] = world.watches
   expect(await world.begins('POOLS_DIFFER')).toMatchObject({
     severity: 'TICKET',
@@ -123,7 +123,7 @@ test('POOLS_DIFFER: two servers have different settings of a pool', async () => 
 
 test('SECRETS_UNREADABLE: a server has another key than the one that encrypted a secret', async () => {
   const [mine, other] = [createSecretKeys([randomBytes(32)]), createSecretKeys([randomBytes(32)])]
-  await using world = await openConditionWorld({}, { secretKeys: mine.map(({ id }) => id) })
+  await using world = await createConditionWorld({}, { secretKeys: mine.map(({ id }) => id) })
   const { domain, admin } = world.it
   const secret = { name: 'A', value: 'first value' }
   await setSecret({ ...domain, secretKeys: mine }, admin, secret)
@@ -142,7 +142,7 @@ test('SECRETS_READABLE: every account can read the configuration file, which has
   const folder = makeDirectory()
   const file = join(folder, 'berth.yaml')
   await writeFile(file, '', { mode: 0o600 })
-  await using world = await openConditionWorld({}, { secretsFile: file })
+  await using world = await createConditionWorld({}, { secretsFile: file })
   await world.look()
   expect(await world.find('SECRETS_READABLE')).toBeUndefined()
   await chmod(file, 0o644)
@@ -155,7 +155,7 @@ test('SECRETS_READABLE: every account can read the configuration file, which has
 })
 
 test('LOG_LINES_DROPPED: the reader of the log stands still', async () => {
-  await using world = await openConditionWorld()
+  await using world = await createConditionWorld()
   await world.look()
   expect(await world.find('LOG_LINES_DROPPED')).toBeUndefined()
   const frozen = new Writable({ write: () => undefined })

@@ -5,7 +5,7 @@ import { createLateness, watchLateness } from '../../src/platform/lateness.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Unavailable, whyOverloaded, whyUnavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain } from '../support/domain.ts'
+import { createTestDomainOver } from '../support/domain.ts'
 
 /** A server that is overloaded does not call a healthy database unavailable. */
 
@@ -38,7 +38,7 @@ describe('an overloaded server', () => {
   it('reports that its connections are in use, in responses and in /readyz', async () => {
     const log = createLog('silent')
     const db = openDb({ address: { url: database.url }, connectionsMax: 1, log, applicationName: 'berth test' })
-    const { domain } = await createTestDomain(database.db)
+    const { domain } = await createTestDomainOver(database.db)
     const held = await db.pool.connect()
     const error: unknown = await db.transaction((sql) => sql.query('SELECT 1')).catch((failure: unknown) => failure)
     expect(error).toBeInstanceOf(Unavailable)

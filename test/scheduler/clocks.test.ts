@@ -11,7 +11,7 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { createTestDomainOver, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 async function open() {
-  it = await createTestDomain(database.db, { pool: { executors: ['simulated', 'local'] } })
+  it = await createTestDomainOver(database.db, { pool: { executors: ['simulated', 'local'] } })
   dataDir = makeDirectory()
   const own = { clock: systemClock, time: it.time, log }
   executors = {

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import { deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 
 test('a node that is cordoned or removed takes no new starts, even starts planned before', async () => {
-  await using database = await createDatabase()
   const nodes = ['n1', 'n2'].map((name) => ({ ...simNode, name, cpuMillis: 40_000 }))
-  await using it = await createTestDomain(database.db, { nodes })
+  await using world = await createTestDomain({ nodes })
+  const { database, it } = world
   const leader = await createLeader(it.domain, 'sim')
   const ids = new Map(
     (await database.db.sql.query<{ id: string; name: string }>('SELECT id, name FROM node')).map(({ id, name }) => [

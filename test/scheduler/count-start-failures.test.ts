@@ -14,7 +14,7 @@ import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { openDatabaseForEach } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createTestDomainOver, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -62,7 +62,7 @@ const nodes = () =>
 
 describe('a node that cannot start runs', () => {
   test('backs off without failing jobs, probes with one run after each wait, and takes all runs once healthy', async () => {
-    it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
+    it = await createTestDomainOver(database.db, { pool: { executors: ['local'] } })
     executor = await createLocalExecutor({
       spoolDir: dataDir,
       environment: process.env,
@@ -126,7 +126,7 @@ describe('the back-off of a node', () => {
   })
 
   test('counts failures of concurrent starts once', async () => {
-    it = await createTestDomain(database.db)
+    it = await createTestDomainOver(database.db)
     await createLeader(it.domain, 'sim').then(({ tick }) =>
       it
         .submit()
@@ -146,7 +146,7 @@ describe('the back-off of a node', () => {
 })
 
 test('an unreachable node without runs becomes LOST after the timeout, and READY when it responds', async () => {
-  it = await createTestDomain(database.db, { nodes: ['n1', 'n2'].map((name) => ({ ...simNode, name })) })
+  it = await createTestDomainOver(database.db, { nodes: ['n1', 'n2'].map((name) => ({ ...simNode, name })) })
   executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')
   const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
@@ -178,7 +178,7 @@ test('an unreachable node without runs becomes LOST after the timeout, and READY
 })
 
 test('a replaced leader does not mark nodes as seen', async () => {
-  it = await createTestDomain(database.db)
+  it = await createTestDomainOver(database.db)
   executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')
   const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }

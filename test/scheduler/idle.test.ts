@@ -8,7 +8,7 @@ import { createFakeClock } from '../support/clock.ts'
 import { counting, passTime } from '../support/counting.ts'
 import { createDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { createTestDomain } from '../support/domain.ts'
+import { createTestDomainOver } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -22,7 +22,7 @@ test('an idle server queries the database a few times a second, without transact
   const database = opened.use(await createDatabase())
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)
-  const it = opened.use(await createTestDomain(db, { clock }))
+  const it = opened.use(await createTestDomainOver(db, { clock }))
   const dataDir = makeDirectory()
   const executor = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })
   opened.defer(() => executor.close())

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLeftovers } from '../../src/scheduler/leftovers.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { carryingOf, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('run data that cannot be removed does not stop the removal of other data', async () => {
   await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
-  const { domain } = opened.use(await createTestDomain(database.db))
+  const { domain } = opened.use(await createTestDomain()).it
   const removed: string[] = []
   const kept = ['closed', 'open', 'other'].map((handle) => ({ runId: `run_${handle}`, handle }))
   const executor = {

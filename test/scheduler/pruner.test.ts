@@ -4,7 +4,6 @@ import { openLog, sealLog } from '../../src/logs/append.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { pruneOnce, type Retention } from '../../src/scheduler/pruner.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { addEvent, addJob, finishJob } from '../support/factories.ts'
 import { append, out } from '../support/log.ts'
@@ -35,8 +34,8 @@ async function chunksOf(sql: Sql, { runId }: { runId: string }): Promise<number>
 }
 
 test('one pass removes month-old logs and events, except the newest event of each job', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const old = await addJob(sql, it.admin.userId)
   for (let n = 0; n < 3; n++) await addEvent(sql, old.jobId)
@@ -64,8 +63,8 @@ test('one pass removes month-old logs and events, except the newest event of eac
 })
 
 test('small chunks of a log are merged a minute after the job ends', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const job = await addJob(sql, it.admin.userId)
   await write(sql, job.runId, ['1\n', '2\n', '3\n'])
@@ -78,8 +77,8 @@ test('small chunks of a log are merged a minute after the job ends', async () =>
 })
 
 test('a retention pass visits each finished job once, even if its rows are kept', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const begin = async () => {
     const job = await addJob(sql, it.admin.userId)
@@ -118,8 +117,8 @@ test('a retention pass visits each finished job once, even if its rows are kept'
 })
 
 test('a failed task does not stop the other tasks, and every failure is reported', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const old = await addJob(sql, it.admin.userId)
   for (let n = 0; n < 2; n++) await addEvent(sql, old.jobId)

@@ -9,7 +9,6 @@ import { type ChunkRow, chunkColumns, readChunk } from '../../src/logs/chunk.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
-import { createDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
@@ -17,8 +16,8 @@ import { carryingOf, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
+  await using world = await createTestDomain({ pool: { executors: ['local'] } })
+  const { database, it } = world
   const spoolDir = makeDirectory()
   const log = createLog('error')
   const local = await createLocalExecutor({

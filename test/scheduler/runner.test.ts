@@ -6,7 +6,6 @@ import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { Outage } from '../../src/platform/troubles.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { Runner } from '../../src/scheduler/runner.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
@@ -17,8 +16,7 @@ test.each(['runs_due', 'holding_runs'])(
   'a run that ends during a slow query (%s) is not started again',
   async (name) => {
     await using opened = new AsyncDisposableStack()
-    const database = opened.use(await createDatabase())
-    const it = opened.use(await createTestDomain(database.db))
+    const { database, it } = opened.use(await createTestDomain())
     const simulated = await openSimulated(it.domain)
     opened.defer(() => simulated.close())
     const jobId = await it.submit({ command: ['true'], environment: [{ name: 'SIM_RUN_SECONDS', value: '0' }] })
@@ -64,8 +62,7 @@ test.each(['runs_due', 'holding_runs'])(
 
 test('a start ordered by an earlier leader is marked as inherited', async () => {
   await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
-  const it = opened.use(await createTestDomain(database.db))
+  const { it } = opened.use(await createTestDomain())
   const { domain } = it
   const told = new Map<string, boolean>()
   const executor = {
@@ -103,8 +100,7 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
 
 test('an unavailable executor does not delay the inspection of runs of other executors', async () => {
   await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
-  const it = opened.use(await createTestDomain(database.db, { pool: { executors: ['local', 'simulated'] } }))
+  const { database, it } = opened.use(await createTestDomain({ pool: { executors: ['local', 'simulated'] } }))
   const { domain } = it
   const inspected = { local: 0, simulated: 0 }
   let isAway = false

@@ -4,7 +4,6 @@ import { Random } from '../../simulate/random.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submitAll } from '../../src/domain/submission/submit.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
-import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
@@ -74,9 +73,9 @@ function shortRuns(name: string, random: Random, machine: Devices): Executor {
 }
 
 test('no GPU is allocated twice by random submissions over the executors local and container', async () => {
-  await using database = await createDatabase()
   const nodes = [{ ...simNode, devices }]
-  await using it = await createTestDomain(database.db, { nodes, pool: { executors: ['local', 'container'] } })
+  await using world = await createTestDomain({ nodes, pool: { executors: ['local', 'container'] } })
+  const { database, it } = world
   const random = new Random(20_261_122)
   const machine = new Devices()
   const scheduler = startScheduler(it.domain, {

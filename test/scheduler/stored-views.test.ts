@@ -5,7 +5,7 @@ import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openDatabaseForEach } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { createTestDomainOver, type TestDomain, type TestDomainOverOptions } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /** When readers are shown what changed. */
@@ -19,8 +19,8 @@ afterEach(async () => {
   await it[Symbol.asyncDispose]()
 })
 
-async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Ticker> {
-  it = await createTestDomain(database.db, options)
+async function begin(options: TestDomainOverOptions): Promise<Ticker> {
+  it = await createTestDomainOver(database.db, options)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', 'infinity')")
   return createTicker({ domain: it.domain, leader, store: createStored(it.domain, leader), answerForecasts() {} })

@@ -7,7 +7,7 @@ import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
 import { openDatabaseForEach } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createTestDomainOver, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
 
@@ -29,7 +29,7 @@ let it: TestDomain
 let leader: TestLeader
 
 async function open(nodes: readonly (typeof simNode)[]) {
-  it = await createTestDomain(database.db, { nodes, pool: { rates } })
+  it = await createTestDomainOver(database.db, { nodes, pool: { rates } })
   leader = await createLeader(it.domain, 'sim')
 }
 afterEach(async () => {

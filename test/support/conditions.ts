@@ -6,25 +6,18 @@ import type { Domain } from '../../src/domain/domain.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { GaugeMeter } from '../../src/platform/server-gauges.ts'
 import { createFakeClock } from './clock.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
-import { createTestDomain, type TestDomain, type TestDomainOptions } from './domain.ts'
+import type { TestDatabase } from './database.ts'
+import { createTestDomain, type TestDomainAndDatabase, type TestDomainOptions } from './domain.ts'
 
 /** A domain over a database of its own, whose conditions servers evaluate. */
-export interface ConditionWorld extends AsyncDisposable, TestConditions {
-  database: TestDatabase
-  it: TestDomain
-}
+export interface ConditionWorld extends TestDomainAndDatabase, TestConditions {}
 
-export async function openConditionWorld(
+export async function createConditionWorld(
   domainOptions: TestDomainOptions = {},
   watchOptions: Omit<TestConditionsOptions, 'domain' | 'database'> = {},
 ): Promise<ConditionWorld> {
-  await using opened = new AsyncDisposableStack()
-  const database = opened.use(await createDatabase())
-  const it = opened.use(await createTestDomain(database.db, domainOptions))
-  const conditions = watchConditions({ domain: it.domain, database, ...watchOptions })
-  const kept = opened.move()
-  return { ...conditions, database, it, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const world = await createTestDomain(domainOptions)
+  return { ...world, ...watchConditions({ domain: world.it.domain, database: world.database, ...watchOptions }) }
 }
 
 /** Servers that evaluate the conditions of a test database every 10 s of its time. */

@@ -47,7 +47,7 @@ export const simNode: DeclaredNode = {
 export const simDevices = (count: number): DeclaredNode['devices'] =>
   Array.from({ length: count }, (_, index) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] }))
 
-export interface TestDomainOptions {
+export interface TestDomainOverOptions {
   nodes?: readonly DeclaredNode[]
   clock?: Clock
   notify?: boolean
@@ -56,30 +56,38 @@ export interface TestDomainOptions {
   log?: Log
 }
 
-/**
- * For all tests of a file, over a database of their own; both are gone after the last, and when a step of this fails.
- */
-export async function openTestDomain(
-  options?: TestDomainOptions & TestDatabaseOptions,
-): Promise<{ database: TestDatabase; it: TestDomain }> {
+export type TestDomainOptions = TestDomainOverOptions & TestDatabaseOptions
+
+/** A domain and its database, which end together. */
+export interface TestDomainAndDatabase extends AsyncDisposable {
+  database: TestDatabase
+  it: TestDomain
+}
+
+export async function createTestDomain(options?: TestDomainOptions): Promise<TestDomainAndDatabase> {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase(options))
-  const it = opened.use(await createTestDomain(database.db, options))
+  const it = opened.use(await createTestDomainOver(database.db, options))
   const kept = opened.move()
-  afterAll(() => kept.disposeAsync())
-  return { database, it }
+  return { database, it, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+export async function openTestDomain(options?: TestDomainOptions): Promise<TestDomainAndDatabase> {
+  const opened = await createTestDomain(options)
+  afterAll(() => opened[Symbol.asyncDispose]())
+  return opened
 }
 
 /**
  * A new database and domain for each test. `database` and `it` are proxies to those of the current test; read their
  * fields inside a test. After each test the self-check must find no violation.
  */
-export function openTestDomainForEach(options?: TestDomainOptions & TestDatabaseOptions) {
+export function openTestDomainForEach(options?: TestDomainOptions) {
   const database = openDatabaseForEach(options)
   let current: TestDomain | undefined
   const it = proxyTo(() => current)
   beforeEach(async () => {
-    current = await createTestDomain(database.db, options)
+    current = await createTestDomainOver(database.db, options)
   })
   afterEach(async () => {
     expect(await findViolations(database.db.sql)).toEqual([])
@@ -90,7 +98,8 @@ export function openTestDomainForEach(options?: TestDomainOptions & TestDatabase
   return { database, it, sql }
 }
 
-export async function createTestDomain(db: Db, options: TestDomainOptions = {}): Promise<TestDomain> {
+/** Over a given database. */
+export async function createTestDomainOver(db: Db, options: TestDomainOverOptions = {}): Promise<TestDomain> {
   const { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} } = options
   const { log = createLog('silent') } = options
   const wakeups = new Wakeups({ address: notify ? db : null, topics, clock, log })

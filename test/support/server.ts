@@ -25,7 +25,7 @@ import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { type ReachedPools, Sessions } from '../../src/sessions/sessions.ts'
 import { createDatabase, type TestDatabase, type TestDatabaseOptions } from './database.ts'
-import { createTestDomain, type TestDomain } from './domain.ts'
+import { createTestDomainOver, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
 import { recordStatements } from './recorded-statements.ts'
 
@@ -127,7 +127,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const database = await createDatabase(options)
   const door = options.hasDoor ? await createDoor(database.url) : null
   const connections = door ? openBehind(door) : database
-  const made = await createTestDomain(connections.db, {
+  const made = await createTestDomainOver(connections.db, {
     pool,
     singleUser: options.singleUser ?? true,
     ...(options.log && { log: options.log }),

@@ -8,14 +8,13 @@ import { verifyAudit } from '../../../src/domain/audit/audit-verify.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import { counting, passTime } from '../../support/counting.ts'
-import { createDatabase } from '../../support/database.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
 async function scene(entries: number) {
-  const database = await createDatabase()
-  const test = await createTestDomain(database.db)
+  const world = await createTestDomain()
+  const { database, it: test } = world
   const { sql } = database.db
   const write = async (count: number, from = 0) => {
     for (let i = from; i < from + count; i++)
@@ -30,10 +29,7 @@ async function scene(entries: number) {
     admin: test.admin,
     write,
     verify: (range = {}, domain: Domain = test.domain) => verifyAudit(domain, test.admin, range),
-    async [Symbol.asyncDispose]() {
-      await test[Symbol.asyncDispose]()
-      await database.close()
-    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   }
 }
 

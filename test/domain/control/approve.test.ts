@@ -8,13 +8,13 @@ import { Refusal } from '../../../src/domain/errors.ts'
 import { disableUser, updateUser } from '../../../src/domain/people/users.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import type { TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
 
 async function scene() {
-  const database = await createDatabase()
-  const it = await createTestDomain(database.db, { singleUser: false })
+  const world = await createTestDomain({ singleUser: false })
+  const { database, it } = world
   const people = {
     researcher: await it.user('rita', 'RESEARCHER'),
     lead: await it.user('lena', 'LEAD'),
@@ -26,8 +26,7 @@ async function scene() {
     ...people,
     async [Symbol.asyncDispose]() {
       expect(await findViolations(database.db.sql)).toEqual([])
-      await it[Symbol.asyncDispose]()
-      await database.close()
+      await world[Symbol.asyncDispose]()
     },
   }
 }

@@ -7,12 +7,12 @@ import { transition } from '../../../src/domain/jobs/transition.ts'
 import { interactiveBand } from '../../../src/domain/lanes.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import type { TestDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
 async function scene() {
-  const database = await createDatabase()
-  const it = await createTestDomain(database.db, { singleUser: false })
+  const world = await createTestDomain({ singleUser: false })
+  const { database, it } = world
   return {
     database,
     it,
@@ -20,8 +20,7 @@ async function scene() {
     lena: await it.user('lena', 'LEAD'),
     async [Symbol.asyncDispose]() {
       expect(await findViolations(database.db.sql)).toEqual([])
-      await it[Symbol.asyncDispose]()
-      await database.close()
+      await world[Symbol.asyncDispose]()
     },
   }
 }
@@ -100,8 +99,8 @@ test('override −1 and 51 are INVALID, a researcher is FORBIDDEN, a running job
     expect(await refusalOf(setJobPriority(it.domain, rita, { jobId: hidden, priority: 5 }))).toBeInstanceOf(NotFound)
 
   const started = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
-  await using other = await createDatabase()
-  await using elsewhere = await createTestDomain(other.db)
+  await using world = await createTestDomain()
+  const { database: other, it: elsewhere } = world
   const running = await elsewhere.submit()
   await transition(other.db.sql, [{ ...started, jobId: running }], 0)
   expect(

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest'
 import { visitFinished } from '../../../src/domain/jobs/finished.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { addJob, finishJob } from '../../support/factories.ts'
 
 const dayMs = 86_400_000
 
 it('a job that finished long ago is visited once, and again when the stored position is in the future', async () => {
-  await using database = await createDatabase()
-  await using made = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it: made } = world
   const { sql } = database.db
   const finished: string[] = []
   for (const days of [2, 1]) {

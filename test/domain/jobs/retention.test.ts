@@ -13,15 +13,14 @@ import { transition } from '../../../src/domain/jobs/transition.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
 import { submitBlocked } from '../../support/approvals.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 const dayMs = 86_400_000
 
 test('retention removes old finished jobs, and keeps active jobs and their dependencies', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const sql = database.db.sql.query
   const [old, named, alive] = [await it.submit(), await it.submit(), await it.submit()]
   for (const jobId of [old, named]) await cancelJob(it.domain, it.admin, { jobId })
@@ -46,8 +45,8 @@ test('retention removes old finished jobs, and keeps active jobs and their depen
 })
 
 test('retention removes slot reservations a month after their creation', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
   await releaseSlot(it.domain, it.admin, slots[0] ?? '')
   await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'] }, slotReservationId: slots[1] }])
@@ -60,8 +59,8 @@ test('retention removes slot reservations a month after their creation', async (
 })
 
 test('retention removes lanes that no waiting, running or returning job uses', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const lanes = async () =>
     (await sql.query<{ seconds: number }>('SELECT run_seconds AS seconds FROM lane ORDER BY 1')).map(
@@ -83,8 +82,8 @@ test('retention removes lanes that no waiting, running or returning job uses', a
 })
 
 test('retention keeps a lane that a job enters during the removal', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   const submit = (maxRunTimeSeconds: number) => it.submit({ maxRunTimeSeconds })
   const cancelAll = async (jobIds: readonly string[]) => {

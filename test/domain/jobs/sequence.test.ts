@@ -5,12 +5,12 @@ import { createSequencer, sequenceOnce } from '../../../src/domain/jobs/sequence
 import { createFakeClock } from '../../support/clock.ts'
 import { counting, passTime } from '../../support/counting.ts'
 import { createDatabase } from '../../support/database.ts'
-import { createTestDomain } from '../../support/domain.ts'
+import { createTestDomain, createTestDomainOver } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
 test('12 writers and 4 sequencers number events without gaps, in commit order, and per job in order of seq', async () => {
-  await using database = await createDatabase({ isNew: true })
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain({ isNew: true })
+  const { database, it } = world
   const read = () =>
     database.db.sql.query<{ jobId: string; seq: number; position: number }>(
       'SELECT job_id AS "jobId", seq, position FROM event WHERE position IS NOT NULL ORDER BY position',
@@ -47,8 +47,8 @@ test('12 writers and 4 sequencers number events without gaps, in commit order, a
 })
 
 test('the sequencer skips numbered events that an open transaction keeps in the index', async () => {
-  await using database = await createDatabase({ isNew: true })
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain({ isNew: true })
+  const { database, it } = world
   const { sql } = database.db
   const jobId = await it.submit()
   const { openXact: before } = await sequenceOnce(it.domain)
@@ -82,8 +82,8 @@ test('the sequencer skips numbered events that an open transaction keeps in the 
 })
 
 test('a burst is joined in linear time, whatever the statistics of the table say', async () => {
-  await using database = await createDatabase({ isNew: true })
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain({ isNew: true })
+  const { database, it } = world
   const { db } = database
   const jobId = await it.submit()
   const add = (count: number, from: number) =>
@@ -118,7 +118,7 @@ test('an idle sequencer queries without transactions, and finds events of other 
   await using database = await createDatabase({ isNew: true })
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)
-  await using it = await createTestDomain(db, { clock })
+  await using it = await createTestDomainOver(db, { clock })
   const sequencer = createSequencer(it.domain)
   sequencer.start()
   await passTime(clock, { isAsking, seconds: 1 })

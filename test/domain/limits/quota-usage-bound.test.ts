@@ -5,7 +5,7 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { reserveSlot } from '../../../src/domain/submission/slots.ts'
 import { openDatabaseForEach, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+import { createTestDomainOver, type TestDomain } from '../../support/domain.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 const database = openDatabaseForEach()
@@ -15,8 +15,8 @@ let there: TestDomain
 let counted: number
 
 beforeEach(async () => {
-  here = await createTestDomain(counting(database))
-  there = await createTestDomain(database.db)
+  here = await createTestDomainOver(counting(database))
+  there = await createTestDomainOver(database.db)
   counted = 0
 })
 afterEach(async () => {

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
 import { countStartFailure, forgetStartFailures } from '../../../src/domain/machines/node-back-off.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode } from '../../support/domain.ts'
 import { addJob } from '../../support/factories.ts'
 
 it('a start that succeeds clears the failures of its node, and tells whether other nodes have some', async () => {
-  await using database = await createDatabase()
-  await using made = await createTestDomain(database.db, { nodes: [simNode, { ...simNode, name: 'n2' }] })
+  await using world = await createTestDomain({ nodes: [simNode, { ...simNode, name: 'n2' }] })
+  const { database, it: made } = world
   const { sql } = database.db
   const runs: string[] = []
   for (const name of ['n1', 'n2']) {

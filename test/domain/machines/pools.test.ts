@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { applyPools, bindPool, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
@@ -44,8 +43,8 @@ test('running jobs keep their resources when a node is shrunk; a removed node dr
 })
 
 test('a pool that is no longer configured but has jobs is logged as a warning at each start', async () => {
-  await using other = await createDatabase()
-  await using there = await createTestDomain(other.db)
+  await using world = await createTestDomain()
+  const there = world.it
   const { lines, destination } = recordLines()
   const domain = { ...there.domain, log: createLog('warn', { destination }) }
   const declare = (name: string) =>
@@ -59,9 +58,9 @@ test('a pool that is no longer configured but has jobs is logged as a warning at
 })
 
 test('nodes added, cordoned or removed at run time stay so while their configuration is unchanged', async () => {
-  await using other = await createDatabase()
   const [n1, n2, n3] = ['n1', 'n2', 'n3'].map((name) => ({ ...simNode, name }))
-  await using there = await createTestDomain(other.db, { nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
+  await using world = await createTestDomain({ nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
+  const { database: other, it: there } = world
   const state = () => other.db.sql.query('SELECT name, state FROM node ORDER BY name')
   const idOf = async (name: string) =>
     (await other.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name]))[0]?.id ?? ''

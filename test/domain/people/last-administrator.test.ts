@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
 import { createUser, updateUser } from '../../../src/domain/people/users.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
 it.each([true, false])('the last ADMIN of two keeps the level, except in single-user mode: %s', async (singleUser) => {
-  await using database = await createDatabase()
-  await using made = await createTestDomain(database.db, { singleUser })
-  const { domain, admin } = made
+  await using world = await createTestDomain({ singleUser })
+  const { domain, admin } = world.it
   const [first, second] = await Promise.all(
     ['first', 'second'].map((name) => createUser(domain, admin, { name, level: 'ADMIN' })),
   )

@@ -4,8 +4,8 @@ import { transition } from '../../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.ts'
 import { allocate } from '../../../src/domain/machines/nodes.ts'
 import { findRunViolations, findViolations, selfCheck } from '../../../src/domain/selfcheck/selfcheck.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { createTestDomain, createTestDomainOver, openTestDomain, simNode } from '../../support/domain.ts'
 
 /** Each rule is broken by hand, found, and mended again. */
 const device = { model: 'T4', memoryGib: 16, tensorCores: true, cuda: [] }
@@ -162,8 +162,8 @@ test('the self-check accepts a lowered limit, and reports a later start above it
 })
 
 test('the self-check uses the defaults of the last server’s mode for unset limits', async () => {
-  await using other = await createDatabase()
-  await using single = await createTestDomain(other.db)
+  await using world = await createTestDomain()
+  const { database: other, it: single } = world
   const begin = async () => {
     const jobId = await single.submit()
     const move = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
@@ -172,7 +172,7 @@ test('the self-check uses the defaults of the last server’s mode for unset lim
   }
   for (let i = 0; i < 3; i++) await begin()
   expect(await findViolations(other.db.sql)).toEqual([])
-  await using many = await createTestDomain(other.db, { singleUser: false })
+  await using many = await createTestDomainOver(other.db, { singleUser: false })
   expect(many.domain.singleUser).toBe(false)
   expect(await findViolations(other.db.sql)).toEqual([])
   await begin()
@@ -182,8 +182,8 @@ test('the self-check uses the defaults of the last server’s mode for unset lim
 })
 
 test('the self-check finds starts above a GPU model limit, except on devices whose model changed later', async () => {
-  await using other = await createDatabase()
-  await using first = await createTestDomain(other.db, { nodes })
+  await using world = await createTestDomain({ nodes })
+  const { database: other, it: first } = world
   const begin = async (gpuId: number) => {
     const jobId = await first.submit({ project: 'apollo', resources: { gpu: 1 } })
     const move = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
@@ -206,7 +206,7 @@ test('the self-check finds starts above a GPU model limit, except on devices who
     },
   ])
   const others = [0, 1].map((index) => ({ ...device, index, model: 'V100' }))
-  await using _relabelled = await createTestDomain(other.db, { nodes: [{ ...simNode, devices: others }] })
+  await using _relabelled = await createTestDomainOver(other.db, { nodes: [{ ...simNode, devices: others }] })
   expect(await findViolations(other.db.sql)).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { findKey, hashPayload, sweepKeys } from '../../../src/domain/submission/keys.ts'
 import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'
-import { createTestDomain, openTestDomain } from '../../support/domain.ts'
+import { createTestDomainOver, openTestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 import { until } from '../../support/until.ts'
@@ -179,7 +179,7 @@ test.each(['read', 'decided'] as const)(
       }
       return rows
     }
-    await using raced = await createTestDomain({ ...database.db, sql: { query } })
+    await using raced = await createTestDomainOver({ ...database.db, sql: { query } })
     const [outcome] = await submitJobs(raced.domain, it.admin, [input(key)])
     expect(outcome).toMatchObject({ idempotentHit: false, job: { state: 'QUEUED' } })
     expect(idOf(outcome)).not.toBe(jobId)

@@ -5,7 +5,7 @@ import { updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { countActiveSlots, readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
+import { createTestDomainOver, openTestDomain, simNode } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
@@ -134,7 +134,7 @@ test.each([0, 3_601])('a slot for %i seconds is refused', async (ttlSeconds) => 
 })
 
 test('a slot does not bypass userMaxActive of another pool', async () => {
-  await using more = await createTestDomain(database.db)
+  await using more = await createTestDomainOver(database.db)
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [] } as const
   await applyPools(more.domain, {
     pools: [

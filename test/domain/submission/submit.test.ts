@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitAll } from '../../../src/domain/submission/submit.ts'
-import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
 test('an SQL error in one of 256 submissions fails that one; the other 255 return their jobs', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { database, it } = world
   const { sql } = database.db
   await sql.query(`ALTER TABLE job ADD CONSTRAINT provoked CHECK (name IS DISTINCT FROM 'poison')`)
   const inputs = Array.from({ length: 256 }, (_, n) => ({
@@ -32,8 +31,8 @@ test('an SQL error in one of 256 submissions fails that one; the other 255 retur
 })
 
 test('noWait refuses a job that needs approval, as not retryable', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { it } = world
   const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }
   expect(await submitAll(it.domain, it.admin, [wish])).toMatchObject([
     { code: 'REJECTED', retryable: false, reasons: [{ code: 'APPROVAL_PENDING' }] },
@@ -41,8 +40,8 @@ test('noWait refuses a job that needs approval, as not retryable', async () => {
 })
 
 test('noWait submissions not tried within the deadline are Unavailable, and the others are accepted', async () => {
-  await using database = await createDatabase()
-  await using it = await createTestDomain(database.db)
+  await using world = await createTestDomain()
+  const { it } = world
   const { clock } = it.domain
   let looks = 0
   const slow = { ...it.domain, clock: { ...clock, monotonicMs: () => clock.monotonicMs() + 20_000 * looks++ } }

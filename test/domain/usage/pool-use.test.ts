@@ -1,28 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { removeJobs } from '../../../src/domain/jobs/retention.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { expireUse, measurePool, mergeMinutes } from '../../../src/domain/usage/pool-use.ts'
 import { readUse, type UsagePoint, type UsageRequest } from '../../../src/domain/usage/read-use.ts'
-import { openDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 
 const hourMs = 3_600_000
 
-let it: TestDomain
 let leader: TestLeader
 let ann: Viewer
 let begin: Date
 
-const database = await openDatabase()
+const { database, it } = await openTestDomain({
+  nodes: [{ ...simNode, cpuMillis: 2_000, memoryBytes: 4 * 2 ** 30 }],
+})
 beforeAll(async () => {
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2_000, memoryBytes: 4 * 2 ** 30 }] })
   leader = await createLeader(it.domain, 'sim')
   ann = await it.user('ann', 'RESEARCHER')
   begin = new Date(it.time.nowMs() - hourMs)
 })
-afterAll(() => it[Symbol.asyncDispose]())
 
 const minuteMs = 60_000
 
