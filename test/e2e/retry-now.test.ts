@@ -4,6 +4,7 @@ import { CommandLine } from '../support/command-line.ts'
 import { until } from '../support/until.ts'
 
 /** Previews and noWait of a retry: an ordinary submission to the leader that starts jobs. */
+
 /** A job that is over. */
 let original: string
 

@@ -105,7 +105,7 @@ test(`29: a limit of 5 accepts 5 of 50 submissions, and 5 of 20 reservations ove
   await allowMore(null)
 })
 
-test('a slot is consumed once by concurrent requests to several servers', async () => {
+test('concurrent submissions to several servers consume a slot only once', async () => {
   const slot = await reserve(apis[0])
   const answers = await everywhere(20, (api) =>
     submit(api, { ...input(null), slotReservationId: slot?.reservation?.id }),

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { beforeAll } from 'vitest'
-import { removeDirectories } from './directory.ts'
-
 /**
  * Around each test file: its directories are removed, and the processor time is measured, of its worker and of the
  * processes that it has ended.
  */
+
+import { readFileSync } from 'node:fs'
+import { beforeAll } from 'vitest'
+import { removeDirectories } from './directory.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
