@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** The command line against a server in a process of its own, with jobs that really run. */
-const world = useBerth()
-const { berth } = world
+const setup = useBerth()
+const { berth } = setup
 
 const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
 
@@ -22,7 +22,7 @@ describe('submit', () => {
     expect(await berth('submit', '--mem', '0.5', '--', 'true')).toMatchObject({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^job_\w{26}\n$/)
     expect(await berth('wait', stdout.trim())).toMatchObject({ code: 0 })
-    expect((await berth('logs', stdout.trim())).stdout).toBe(`${world.line.home}\n`)
+    expect((await berth('logs', stdout.trim())).stdout).toBe(`${setup.cli.home}\n`)
   })
 
   it('--follow prints only the output on stdout, and exits like the job', async () => {
@@ -40,7 +40,7 @@ describe('submit', () => {
 
   it('reads a file written by --print-spec', async () => {
     const { stdout: spec } = await berth('submit', '--print-spec', '--name', 'from-file', '--tag', 't', '--', 'true')
-    const file = join(world.line.home, 'job.yaml')
+    const file = join(setup.cli.home, 'job.yaml')
     await writeFile(file, spec)
     const { stdout } = await berth('submit', '-f', file, '--name', 'from-flag', '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ job: { name: 'from-flag' }, warnings: [] })
@@ -88,7 +88,7 @@ describe('inspecting jobs', () => {
       execFile(
         'sh',
         ['-c', `"${join(root, 'berth')}" logs ${id} | head -n 1`],
-        { env: { PATH: process.env['PATH'], BERTH_URL: world.server.url } },
+        { env: { PATH: process.env['PATH'], BERTH_URL: setup.server.url } },
         (_, stdout, stderr) => resolve({ stdout, stderr }),
       ),
     )
@@ -106,7 +106,7 @@ describe('ending jobs', () => {
   it('--follow shows why a job does not start', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
     const args = ['submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true']
-    const { written, find, ended } = world.line.start(args)
+    const { written, find, ended } = setup.cli.start(args)
     const [, id = ''] = await find(/(job_\w{26}) is QUEUED: .+\n/)
     expect(written).toEqual({ stdout: '', stderr: expect.stringMatching(`^${id}\nberth: ${id} is QUEUED: .+\n$`) })
     await berth('cancel', id)
@@ -126,7 +126,7 @@ describe('ending jobs', () => {
 
   it('Ctrl-C detaches from a followed job and reports that', async () => {
     const args = ['submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600']
-    const { child, written, ended } = world.line.start(args)
+    const { child, written, ended } = setup.cli.start(args)
     await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
     child.kill('SIGINT')
     expect((await ended).code).toBe(130)
@@ -144,15 +144,15 @@ describe('a command during a restart of the server', () => {
   it('logs -f loses no byte, and up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
-    const follow = world.line.start(['logs', '-f', id])
+    const follow = setup.cli.start(['logs', '-f', id])
     const lines = () => follow.written.stdout.split('\n').length - 1
     for (const [at, signal] of [
       [500, 'SIGKILL'],
       [1_500, 'SIGTERM'],
     ] as const) {
       await until(() => lines() >= at, { what: `${at} lines were seen` })
-      await world.server.end(signal)
-      await world.start()
+      await setup.server.end(signal)
+      await setup.start()
     }
     expect((await follow.ended).code).toBe(0)
     expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))

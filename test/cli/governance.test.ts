@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
 const config = `
@@ -11,8 +11,8 @@ approvalRules:
   - { name: expensive, condition: { costAbove: 50 } }
 `
 
-const world = useBerth({ config })
-const { berth } = world
+const setup = useBerth({ config })
+const { berth } = setup
 
 async function json(...args: string[]) {
   const { stdout, stderr } = await berth(...args, '-o', 'json')
@@ -21,7 +21,7 @@ async function json(...args: string[]) {
 }
 
 async function submitExpensive(): Promise<string> {
-  await writeFile(join(world.line.home, 'job.yaml'), 'command: ["true"]\nestimatedCost: 60\n')
+  await writeFile(join(setup.cli.home, 'job.yaml'), 'command: ["true"]\nestimatedCost: 60\n')
   return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
 }
 
@@ -76,13 +76,13 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   expect(entry).toMatchObject({ actorName: 'local', objectId: rule.id })
   expect(await json('audit', 'verify')).toMatchObject({ ok: true, fromSeq: 1 })
 
-  await world.server.end()
-  const heads = (await readFile(join(world.line.home, 'heads'), 'utf8')).trim().split('\n')
+  await setup.server.end()
+  const heads = (await readFile(join(setup.cli.home, 'heads'), 'utf8')).trim().split('\n')
   expect(heads.at(-1)).toMatch(new RegExp(`^${entry.seq} [0-9a-f]{64} `))
-  await world.start()
+  await setup.start()
   expect(await json('rules')).toMatchObject([{ name: 'expensive' }])
-  await world.database().query('DELETE FROM audit_entry WHERE seq = $1', [entry.seq])
-  await world
+  await setup.database().query('DELETE FROM audit_entry WHERE seq = $1', [entry.seq])
+  await setup
     .database()
     .query('UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit_entry WHERE seq = audit_head.seq - 1)')
   const verdict = await berth('audit', 'verify')

@@ -3,10 +3,10 @@ import { parseAllDocuments } from 'yaml'
 import { measurePool } from '../../src/domain/usage/pool-use.ts'
 import { hostileMarkup, hostileSequences } from '../support/hostile-texts.ts'
 import { out, writeLog } from '../support/log.ts'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
 /** Texts of other people in a terminal: every verb shows them, and none of them acts. */
-const world = useTestServer()
+const setup = useTestServer()
 /** Jobs of which each text is hostile: `waiting` is QUEUED, `ended` is CANCELLED and has output. */
 const jobs = { waiting: '', ended: '' }
 
@@ -16,7 +16,7 @@ const shown = hostile.replaceAll(unprintable, '\ufffd')
 const lines = [...hostileMarkup, ...hostileSequences.map((text) => text.replace('\n', ''))]
 
 beforeAll(async () => {
-  const { server } = world
+  const { server } = setup
   const { sql } = server.domain.db
   for (const text of [...hostileMarkup, ...hostileSequences])
     await server.submit({ name: text, labels: [{ key: 'sweep', value: text }], project: text })
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await measurePool(sql, 'sim')
 })
 
-const run = world.berth
+const run = setup.berth
 
 function expectInert(text: string): void {
   expect(text.replaceAll('\n', '').match(unprintable)).toBe(null)
@@ -105,7 +105,7 @@ describe('the output of a job', () => {
   it('is printed as exactly its bytes', async () => {
     const bytes = `${lines.join('\n')}\n`
     expect(await run('logs', jobs.ended)).toMatchObject({ code: 0, stdout: bytes, stderr: '' })
-    const follow = world.line.start(['logs', '-f', jobs.ended])
+    const follow = setup.cli.start(['logs', '-f', jobs.ended])
     await follow.find(/seen.*\n/)
     follow.child.kill('SIGINT')
     expect((await follow.ended).stdout).toBe(bytes)
@@ -128,7 +128,7 @@ describe('a live view in a pipe', () => {
     [['top', '-o', 'json'], /\n}\n/],
     [['ls', '-w'], new RegExp(`(.*"change".*\n){${hostileMarkup.length}}`)],
   ])('%j is inert', async (args, pattern) => {
-    const live = world.line.start(args)
+    const live = setup.cli.start(args)
     await live.find(pattern)
     live.child.kill('SIGINT')
     const { stdout, stderr } = await live.ended
@@ -138,7 +138,7 @@ describe('a live view in a pipe', () => {
 
 it('a live view on a terminal writes no text of a job that acts', async () => {
   for (const verb of ['ls -w', 'top']) {
-    const live = world.line.startOnTerminal(verb.split(' '))
+    const live = setup.cli.startOnTerminal(verb.split(' '))
     await live.find(/\ufffd\[2J/)
     live.child.stdin?.write('\u0003')
     const { stdout } = await live.ended

@@ -4,14 +4,14 @@ import { resolveJob } from '../../src/cli/reading/job-name.ts'
 import { worstExitCode } from '../../src/cli/showing/wait-many.ts'
 import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { out, writeLog } from '../support/log.ts'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
 /** How commands name jobs: ids, @last, filters and sweeps. No job starts; jobs end because they are cancelled. */
-const world = useTestServer()
-const { berth } = world
+const setup = useTestServer()
+const { berth } = setup
 
 beforeAll(async () => {
-  const { server } = world
+  const { server } = setup
   await server.submit({ name: 'a name that is much longer than any terminal is wide, even if it is wide' })
   await server.user('bob', 'RESEARCHER', ['job.view.all', 'job.cancel.all', 'job.delete.all', 'user.write'])
   await berth('node', 'cordon', 'n1', '--reason', 'a reason that takes more space than there is on most terminals')
@@ -30,7 +30,7 @@ async function info(job: string): Promise<unknown> {
 
 describe('submit', () => {
   it('--wait -o json prints the job as it ended', async () => {
-    const waiting = world.line.begin(['submit', '--name', 'ended', '--wait', '-o', 'json', '--', 'true'])
+    const waiting = setup.cli.begin(['submit', '--name', 'ended', '--wait', '-o', 'json', '--', 'true'])
     const [id] = await waiting.find(/job_\w{26}/)
     await berth('cancel', id)
     const { code, stdout } = await waiting.ended
@@ -65,10 +65,10 @@ describe('@last', () => {
 
 describe('a job', () => {
   it('is named by the newest own job of that name', async () => {
-    const ann = await world.server.user('ann', 'RESEARCHER')
+    const ann = await setup.server.user('ann', 'RESEARCHER')
     await submit('--name', 'resnet', '--', 'true')
     const newest = await submit('--name', 'resnet', '--', 'true')
-    await world.server.submit({ name: 'resnet' }, ann)
+    await setup.server.submit({ name: 'resnet' }, ann)
     expect(await info('resnet')).toMatchObject({ id: newest })
     expect((await berth('cancel', 'resnet', '-o', 'ids')).stdout).toBe(`${newest}\n`)
     const retried = (await berth('retry', 'resnet', '--', 'echo', 'resnet')).stdout.trim()
@@ -107,7 +107,7 @@ describe('retry', () => {
 it('why advises once on a job that ran out of memory', async () => {
   const id = await submit('--', 'true')
   await berth('cancel', id)
-  await world.server.domain.db.sql.query(
+  await setup.server.domain.db.sql.query(
     `UPDATE job SET state_reason = 'OOM_KILLED', state_info = 'retry with --mem 8' WHERE id = $1`,
     [id],
   )
@@ -124,9 +124,9 @@ it('counts one job as "1 job"', async () => {
 
 describe('a sweep', () => {
   it('is waited for, and exits as the worst of its jobs', async () => {
-    const waiting = world.line.begin(['submit', '--label', 'sweep=waited', '--sweep', 'n=1..3', '--wait', '--', 'true'])
+    const waiting = setup.cli.begin(['submit', '--label', 'sweep=waited', '--sweep', 'n=1..3', '--wait', '--', 'true'])
     await waiting.find(/3 jobs; "berth ls/)
-    const label = world.line.begin(['wait', '--label', 'sweep=waited', '--json', 'id,state', '-o', 'jsonl'])
+    const label = setup.cli.begin(['wait', '--label', 'sweep=waited', '--json', 'id,state', '-o', 'jsonl'])
     await berth('cancel', '--label', 'sweep=waited', '--yes')
     const { code, stdout, stderr } = await waiting.ended
     expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 130, lines: 3 })
@@ -153,7 +153,7 @@ describe('a sweep', () => {
     const ids = (await submit('--label', 'sweep=logged', '--name', 'lr {lr}', '--sweep', 'lr=1,2', '--', 'x')).split(
       '\n',
     )
-    for (const id of ids) await writeLog(world.server.domain.db.sql, id, [out('done\n')])
+    for (const id of ids) await writeLog(setup.server.domain.db.sql, id, [out('done\n')])
     const { stdout } = await berth('logs', '--label', 'sweep=logged')
     expect(stdout.split('\n').toSorted()).toEqual(['', 'lr 1 | done', 'lr 2 | done'])
   })
@@ -210,7 +210,7 @@ describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
 
   it.each(lists)('%s fits', async (words) => {
     const env = { NO_COLOR: '1' }
-    const { stdout } = await world.line.run(words.split(' '), { columns, env })
+    const { stdout } = await setup.cli.run(words.split(' '), { columns, env })
     // The first line of a workload is a sentence.
     const rows = words === 'workload' ? stdout.split('\n').slice(2) : stdout.split('\n')
     expect(rows.filter((line) => line.length > columns)).toEqual([])

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
-const world = useTestServer()
+const setup = useTestServer()
 beforeAll(async () => {
-  for (const name of ['train', 'evaluate', 'clean']) await world.berth('submit', '--name', name, '--', 'true')
+  for (const name of ['train', 'evaluate', 'clean']) await setup.berth('submit', '--name', name, '--', 'true')
 })
 
 it('a missing job is chosen on a terminal: typing narrows the list', async () => {
-  const info = world.line.startOnTerminal(['info'])
+  const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?[\s\S]*clean[\s\S]*evaluate[\s\S]*train/)
   info.child.stdin?.write('eval')
   await info.find(/1 match/)
@@ -18,7 +18,7 @@ it('a missing job is chosen on a terminal: typing narrows the list', async () =>
 })
 
 it('top cancels a job by keys, and restores the screen', async () => {
-  const top = world.line.startOnTerminal(['top'])
+  const top = setup.cli.startOnTerminal(['top'])
   await top.find(/> .*QUEUED[\s\S]*q quit/)
   top.child.stdin?.write('/clean\rc')
   await top.find(/cancel clean \(job_\w+\)\? y\/N/)
@@ -28,17 +28,17 @@ it('top cancels a job by keys, and restores the screen', async () => {
   const { code, stdout } = await top.ended
   expect(code).toBe(0)
   expect(stdout).toContain('\u001b[?1049l')
-  expect((await world.line.run(['ls', '--name', 'clean', '-o', 'jsonl', '--json', 'state'])).stdout).toContain(
+  expect((await setup.cli.run(['ls', '--name', 'clean', '-o', 'jsonl', '--json', 'state'])).stdout).toContain(
     'CANCELLED',
   )
 })
 
 it('a choice that is cancelled, and a missing job in a pipe, are usage errors', async () => {
-  const info = world.line.startOnTerminal(['info'])
+  const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?/)
   info.child.stdin?.write('\u0003')
   expect(await info.ended).toMatchObject({ code: 2, stdout: expect.stringContaining('pass its id') })
-  const piped = await world.line.run(['info'])
+  const piped = await setup.cli.run(['info'])
   expect(piped).toMatchObject({
     code: 2,
     stdout: '',

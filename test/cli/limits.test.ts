@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
-const world = useBerth()
-const { berth } = world
+const setup = useBerth()
+const { berth } = setup
 
 it('limits are shown and set, also for a project', async () => {
   expect((await berth('limits')).stdout).toMatch(/^pool +local\nrunning jobs +unlimited$/m)
@@ -52,5 +52,5 @@ it('--dry-run shows the outcome; --no-wait starts the job now, or is refused wit
   expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(
     /^because +Pool local is paused: its limit maxConcurrent is 0$/m,
   )
-  expect((await world.database().query('SELECT id FROM job')).length).toBe(1)
+  expect((await setup.database().query('SELECT id FROM job')).length).toBe(1)
 })

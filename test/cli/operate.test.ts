@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
 /** Commands for operators of a server. Nobody leads its pool: what is submitted waits. */
-const world = useTestServer()
-const { berth } = world
+const setup = useTestServer()
+const { berth } = setup
 
 it('the priority of a job is set and cleared', async () => {
-  const jobId = await world.server.submit()
+  const jobId = await setup.server.submit()
   expect(await berth('priority', jobId, '45')).toMatchObject({ code: 0, stdout: expect.stringContaining(jobId) })
-  expect(await world.server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: 45 }])
+  expect(await setup.server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: 45 }])
   expect(await berth('priority', jobId, '--clear')).toMatchObject({ code: 0 })
-  expect(await world.server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: null }])
+  expect(await setup.server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: null }])
   expect(await berth('priority', jobId, '51')).toMatchObject({ code: 2, stderr: expect.stringContaining('0 … 50') })
   expect(await berth('priority', jobId)).toMatchObject({ code: 2, stderr: expect.stringContaining('--clear') })
   expect(await berth('priority', 'job_nowhere', '1')).toMatchObject({ code: 5 })
@@ -40,7 +40,7 @@ it('nodes are added, cordoned by name, and removed', async () => {
 })
 
 it('rm removes jobs that ended before a time', async () => {
-  const jobId = await world.server.submit()
+  const jobId = await setup.server.submit()
   await berth('cancel', jobId)
   expect((await berth('rm', '--finished-until', '7d', '--yes')).stdout).toBe('')
   const now = new Date().toISOString()
@@ -48,7 +48,7 @@ it('rm removes jobs that ended before a time', async () => {
 })
 
 it('doctor exits with 1 on a finding; a scheduling pass requires a leader', async () => {
-  await world.server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
+  await setup.server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
   expect(await berth('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
@@ -60,7 +60,7 @@ it('doctor exits with 1 on a finding; a scheduling pass requires a leader', asyn
     ok: false,
     findings: [{ rule: 'every pool has a leader', objectId: 'pool_sim' }],
   })
-  await world.server.domain.db.sql.query('UPDATE node SET free_cpu_millis = 1')
+  await setup.server.domain.db.sql.query('UPDATE node SET free_cpu_millis = 1')
   expect(await berth('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('free resources are capacity minus'),

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../support/sources.ts'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
-const world = useTestServer()
+const setup = useTestServer()
 let id: string
 beforeAll(async () => {
   for (const name of ['one', 'two', 'three'])
-    id = (await world.berth('submit', '--name', name, '--', 'true')).stdout.trim()
+    id = (await setup.berth('submit', '--name', name, '--', 'true')).stdout.trim()
 })
 
 /** Verbs that read, without those that follow until something ends. */
@@ -49,14 +49,14 @@ const verbs = [
 describe('in a pipe', () => {
   it.each(verbs)('%s prints lines without colours, prompts and progress', async (verb) => {
     const words = verb.split(' ').map((word) => (word === 'JOB' ? id : word))
-    const { stdout, stderr } = await world.line.run(words)
+    const { stdout, stderr } = await setup.cli.run(words)
     expect(stdout).toMatch(/^(?:[^\p{Cc}]*\n)*$/u)
     expect(stderr).toMatch(/^(?:[^\p{Cc}]*\n)?$/u)
   })
 
   const shell = (script: string) =>
     promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], {
-      env: { PATH: `${root}:${process.env['PATH']}`, HOME: world.line.home, BERTH_URL: world.server.url },
+      env: { PATH: `${root}:${process.env['PATH']}`, HOME: setup.cli.home, BERTH_URL: setup.server.url },
     })
 
   it('ids are words for xargs', async () => {

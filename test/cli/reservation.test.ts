@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** Capacity reservations on the command line, against a server that leads its pool. */
 const config = `
@@ -9,8 +9,8 @@ pools:
     nodes: [{ name: n1, cpu: 4, memoryGib: 8 }, { name: n2, cpu: 4, memoryGib: 8 }]
 `
 
-const world = useBerth({ config })
-const { berth } = world
+const setup = useBerth({ config })
+const { berth } = setup
 
 it('nodes are reserved, listed, used by jobs that name the reservation, and released', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
@@ -32,7 +32,7 @@ it('nodes are reserved, listed, used by jobs that name the reservation, and rele
 
   const inside = ['--project', 'genome', '--reservation', id]
   expect(await berth('submit', ...inside, '--wait', '--', 'x')).toMatchObject({ code: 0 })
-  const runs = await world.database().query('SELECT state, nodes FROM run')
+  const runs = await setup.database().query('SELECT state, nodes FROM run')
   expect(runs).toEqual([{ state: 'SUCCEEDED', nodes: ['n2'] }])
   expect(await berth('submit', '--reservation', id, '--project', 'other', '--', 'x')).toMatchObject({
     code: 2,

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { useTestServer } from './world.ts'
+import { useTestServer } from './server-and-cli.ts'
 
-const world = useTestServer()
-const { berth } = world
+const setup = useTestServer()
+const { berth } = setup
 
 const valuesMax = 65_536
-const set = (input: string, ...args: string[]) => world.line.run(['secret', 'set', ...args], { input })
+const set = (input: string, ...args: string[]) => setup.cli.run(['secret', 'set', ...args], { input })
 const list = async (...args: string[]) =>
   JSON.parse((await berth('secret', 'ls', '-o', 'json', ...args)).stdout).map(
     ({ name, team, ownedBy }: { name: string; team: { name: string } | null; ownedBy: { name: string } | null }) =>
@@ -52,12 +52,12 @@ test('a wrong value or name is refused without the value', async () => {
     expect(refused.code).toBe(2)
     expect(refused.stderr).not.toContain('marker')
   }
-  await writeFile(join(world.line.home, 'job.yaml'), 'command: ["true"]\nsecrets: API_KEY\n')
+  await writeFile(join(setup.cli.home, 'job.yaml'), 'command: ["true"]\nsecrets: API_KEY\n')
   expect((await berth('submit', '-f', 'job.yaml')).stderr).toContain('secrets is not a list')
 })
 
 test.runIf(process.platform === 'linux')('a value is typed in without being shown', async () => {
-  const command = world.line.startOnTerminal(['secret', 'set', 'TYPED'])
+  const command = setup.cli.startOnTerminal(['secret', 'set', 'TYPED'])
   await command.find(/Value of TYPED: /)
   command.child.stdin?.write('typed value\r')
   const { code, stdout } = await command.ended

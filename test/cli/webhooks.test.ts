@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Ended } from '../support/command-line.ts'
 import { until } from '../support/until.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** Webhooks on the command line, against a server with its configuration. */
 let receiver: WebhookReceiver
@@ -14,7 +14,7 @@ beforeAll(async () => {
   receiver = await startReceiver(secret, () => ({ status }))
 })
 afterAll(() => receiver[Symbol.asyncDispose]())
-const world = useBerth({
+const setup = useBerth({
   config: () => `
 server: { publicUrl: "https://berth.example.org" }
 pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 4, memoryGib: 8 }] }]
@@ -26,7 +26,7 @@ webhooks:
 
 const outputs: string[] = []
 async function berth(...args: string[]): Promise<Ended> {
-  const ended = await world.berth(...args)
+  const ended = await setup.berth(...args)
   outputs.push(ended.stdout, ended.stderr)
   return ended
 }
@@ -83,5 +83,5 @@ it('webhooks are listed, tested, resent and enabled, and no secret is shown', as
   expect((await berth('audit', 'ls')).stdout).toMatch(
     /webhook\.resend +ci.*webhook\.enable +ci.*webhook\.disable +ci.*webhook\.test +ci/s,
   )
-  expect([...outputs, world.server.output()].join('\n')).not.toMatch(/whsec_|hidden/)
+  expect([...outputs, setup.server.output()].join('\n')).not.toMatch(/whsec_|hidden/)
 })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { until } from '../support/until.ts'
-import { useBerth } from './world.ts'
+import { useBerth } from './server-and-cli.ts'
 
 /** The workload of a pool on the command line of a server that really runs jobs, one at a time. */
-const world = useBerth()
-const { berth } = world
+const setup = useBerth()
+const { berth } = setup
 const jobs: string[] = []
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ it('queue accepts states and a limit, and uses the schema’s names in JSON and 
 })
 
 it('top updates live, and prints one view after the other in a pipe', async () => {
-  const top = world.line.start(['top', '-o', 'json'])
+  const top = setup.cli.start(['top', '-o', 'json'])
   await top.find(/"depth": 2/)
   const more = (await berth('submit', '--', 'true')).stdout.trim()
   await top.find(/"depth": 3/)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLeftovers } from '../../src/scheduler/leftovers.ts'
 import { createTestDomain } from '../support/domain.ts'
-import { carryingOf, createLeader } from '../support/leader.ts'
+import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('run data that cannot be removed does not stop the removal of other data', async () => {
@@ -21,7 +21,7 @@ test('run data that cannot be removed does not stop the removal of other data', 
   } satisfies Partial<Executor>
   const leader = await createLeader(domain, 'sim')
   const leftovers = createLeftovers(
-    carryingOf(domain, leader),
+    carrierOptions(domain, leader),
     new Map([['simulated', executor as unknown as Executor]]),
   )
   opened.defer(() => leftovers.stop())

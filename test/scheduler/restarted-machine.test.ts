@@ -12,7 +12,7 @@ import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { carryingOf, createLeader } from '../support/leader.ts'
+import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
@@ -39,7 +39,7 @@ test('output that a run wrote before its machine rebooted is read before the log
     return run
   }
   const carry = async (executor: Executor, signal: AbortSignal) =>
-    new Carrier(await due(), executor, { ...carryingOf(it.domain, leader), signal, inherited: false })
+    new Carrier(await due(), executor, { ...carrierOptions(it.domain, leader), signal, inherited: false })
 
   const server = new AbortController()
   const before = await carry(local, server.signal)

@@ -9,7 +9,7 @@ import { Runner } from '../../src/scheduler/runner.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
-import { carryingOf, createLeader } from '../support/leader.ts'
+import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test.each(['runs_due', 'holding_runs'])(
@@ -52,7 +52,7 @@ test.each(['runs_due', 'holding_runs'])(
     const domain: Domain = { ...it.domain, db: { ...database.db, sql } }
     const leader = await createLeader(it.domain, 'sim')
     await leader.tick()
-    const runner = new Runner(carryingOf(domain, leader), new Map([['simulated', executor]]))
+    const runner = new Runner(carrierOptions(domain, leader), new Map([['simulated', executor]]))
     runner.start()
     await returned.promise
     await runner.stop()
@@ -82,7 +82,7 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
     return id
   }
   const before = await startNext()
-  const runner = new Runner(carryingOf(domain, leader), new Map([['simulated', executor as unknown as Executor]]))
+  const runner = new Runner(carrierOptions(domain, leader), new Map([['simulated', executor as unknown as Executor]]))
   runner.start()
   opened.defer(() => runner.stop())
   await until(() => told.has(before), { what: 'the first is started' })
@@ -128,7 +128,7 @@ test('an unavailable executor does not delay the inspection of runs of other exe
     ['local', fake('local', () => isAway)],
     ['simulated', fake('simulated', () => false)],
   ])
-  const runner = new Runner(carryingOf(domain, leader, { nodeLostAfterMs: 1 }), executors)
+  const runner = new Runner(carrierOptions(domain, leader, { nodeLostAfterMs: 1 }), executors)
   runner.start()
   opened.defer(() => runner.stop())
   const states = async () =>

@@ -12,7 +12,7 @@ import { createWithdrawals, type Withdrawals } from '../../src/scheduler/stale-s
 import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { openSimulated } from '../support/fake-backend.ts'
-import { carryingOf, createLeader } from '../support/leader.ts'
+import { carrierOptions, createLeader } from '../support/leader.ts'
 import { createDoor } from '../support/outage.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -77,7 +77,7 @@ interface By {
 function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const { domain, withdraw } = { domain: it.domain, withdraw: withdrawals.withdraw, ...by }
   const carrying = {
-    ...carryingOf(domain, leaderOf(epoch), { graceMs, withdraw }),
+    ...carrierOptions(domain, leaderOf(epoch), { graceMs, withdraw }),
     signal: dropped.signal,
     inherited: false,
   }

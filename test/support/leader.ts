@@ -11,8 +11,8 @@ import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
 /**
- * A leader without the machinery of leadership: it holds epoch 1 of the pool, and hears, decides and answers when a
- * test calls it.
+ * A leader without election and lease renewal: it holds epoch 1 of the pool, and hears, decides and answers when a test
+ * calls it.
  */
 export interface TestLeader extends Leader {
   tick(): Promise<Processed>
@@ -23,7 +23,7 @@ export interface TestLeader extends Leader {
 }
 
 /** The options of a carrier, for runs without output files. */
-export const carryingOf = (domain: Domain, leader: Leader, more: Partial<Carrying> = {}): Carrying => ({
+export const carrierOptions = (domain: Domain, leader: Leader, more: Partial<Carrying> = {}): Carrying => ({
   domain,
   leader,
   report: createReporter(domain, leader, 1),
@@ -37,7 +37,7 @@ export const carryingOf = (domain: Domain, leader: Leader, more: Partial<Carryin
   ...more,
 })
 
-/** The scheduler of the pool `sim`, which has begun; the test stops it. */
+/** Starts the scheduler of pool `sim`. The test must stop it. */
 export function startScheduler(
   domain: Domain,
   executors: Record<string, Executor>,

@@ -5,7 +5,7 @@ import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
 import { until } from '../../support/until.ts'
 import { read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
-import { testContract, useHandlers } from './module-runs.ts'
+import { openHandlerExecutor, testContract } from './module-runs.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -24,8 +24,8 @@ export default {
 
 testContract('behaving.mjs', behaving)
 
-const own = useHandlers('job.mjs')
-const { outcome } = own
+const own = openHandlerExecutor('job.mjs')
+const { runModule } = own
 
 const resuming = `export default {
   run: (input, { log }) => log('run ' + JSON.stringify(input)),
@@ -36,11 +36,11 @@ const resuming = `export default {
 }`
 
 it('a module reads its input or its closure from files that only its account can read', async () => {
-  expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
-  expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
+  expect(await runModule(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
+  expect(await runModule(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
   const modes = `import { statSync } from 'node:fs'
     export default { run: (_, { log }) => log((statSync(process.env.BERTH_CLOSURE).mode & 0o777).toString(8)) }`
-  expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
+  expect(await runModule(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
 })
 
 it('a module of a snapshot is found in its workdir there, with the modules and files beside it', async () => {
@@ -60,20 +60,20 @@ it('a module of a snapshot is found in its workdir there, with the modules and f
 })
 
 it('a handler that throws logs the error; a throw in onResume is RESUME_FAILED', async () => {
-  const thrown = await outcome(`export default { async run() { throw new Error('no such table') } }`)
+  const thrown = await runModule(`export default { async run() { throw new Error('no such table') } }`)
   expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
-  const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
+  const stale = await runModule(resuming, { closure: { step: 3, fails: true } })
   expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
 })
 
 it('a module that is not a handler fails with a message', async () => {
-  expect(await outcome('export const run = 1')).toMatchObject({
+  expect(await runModule('export const run = 1')).toMatchObject({
     exitCode: 126,
     err: expect.stringContaining('defineJob'),
   })
-  expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
+  expect(await runModule('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
   const missing = { exitCode: 127, err: expect.stringContaining('module not found') }
-  expect(await outcome(null, { name: 'missing.mjs' })).toMatchObject(missing)
+  expect(await runModule(null, { name: 'missing.mjs' })).toMatchObject(missing)
 })
 
 it('a TypeScript module runs without a build', async () => {

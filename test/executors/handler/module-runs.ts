@@ -11,11 +11,11 @@ const open = (directory: string) =>
   createHandlerExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts })
 
 /** The contract of executors, with a module that appends a mark when it begins and behaves as its input says. */
-export const testContract = (name: string, behaving: string): void =>
+export const testContract = (fileName: string, source: string): void =>
   contract('handler', async () => {
     const directory = makeDirectory()
-    const module = join(directory, name)
-    await writeFile(module, behaving)
+    const module = join(directory, fileName)
+    await writeFile(module, source)
     const marks = new Map<string, string>()
     return {
       open: () => open(directory),
@@ -29,22 +29,22 @@ export const testContract = (name: string, behaving: string): void =>
     }
   })
 
-interface Handlers {
+interface HandlerExecutor {
   directory: string
   executor: Executor
-  /** Runs a module with this source; null: a module that exists. */
-  outcome(
+  /** Runs a module with this source. null: the file has been written before. */
+  runModule(
     source: string | null,
     more?: { input?: object; closure?: object; name?: string },
   ): Promise<{ out: string; err: string; exitCode: number; cause: string | undefined }>
 }
 
 /** An executor for the tests of a file. `module`: the name of modules that have none. */
-export function useHandlers(module: string): Handlers {
-  const own: Handlers = {
+export function openHandlerExecutor(module: string): HandlerExecutor {
+  const own: HandlerExecutor = {
     directory: '',
     executor: undefined as unknown as Executor,
-    async outcome(source, { input = null, closure = null, name = module } = {}) {
+    async runModule(source, { input = null, closure = null, name = module } = {}) {
       if (source !== null) await writeFile(join(own.directory, name), source)
       const run = runOf({ handler: name, workdir: own.directory, input: input as Record<string, unknown> | null })
       const ended = await finishRun(own.executor, { ...run, closure: closure && JSON.stringify(closure) })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
 import { runOf, untilEnded } from '../runs.ts'
-import { testContract, useHandlers } from './module-runs.ts'
+import { openHandlerExecutor, testContract } from './module-runs.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -29,8 +29,8 @@ const hasPython = !reportMissing('Python 3.9', findPython() === null)
 if (hasPython) testContract('behaving.py', behaving)
 
 describe.skipIf(!hasPython)('a handler in Python', () => {
-  const own = useHandlers('job.py')
-  const outcome: typeof own.outcome = (source, more) => own.outcome(source && `import berth\n${source}`, more)
+  const own = openHandlerExecutor('job.py')
+  const runModule: typeof own.runModule = (source, more) => own.runModule(source && `import berth\n${source}`, more)
 
   const resuming = `
 @berth.handler
@@ -45,29 +45,35 @@ def resume(closure, job):
 `
 
   it('gets its input, or its closure', async () => {
-    expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: "run {'a': [1]}\n", exitCode: 0 })
-    expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 True\n', exitCode: 0 })
+    expect(await runModule(resuming, { input: { a: [1] } })).toMatchObject({ out: "run {'a': [1]}\n", exitCode: 0 })
+    expect(await runModule(resuming, { closure: { step: 3 } })).toMatchObject({
+      out: 'resume at 3 True\n',
+      exitCode: 0,
+    })
   })
 
   it('that raises logs the traceback; an exception in on_resume is RESUME_FAILED', async () => {
-    const raised = await outcome('@berth.handler\ndef run(input, job):\n    raise KeyError("no such table")')
+    const raised = await runModule('@berth.handler\ndef run(input, job):\n    raise KeyError("no such table")')
     expect(raised).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('no such table') })
-    const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
+    const stale = await runModule(resuming, { closure: { step: 3, fails: true } })
     expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
   })
 
   it('may be a coroutine function, and import its neighbours', async () => {
     await writeFile(join(own.directory, 'neighbour.py'), 'word = "from a neighbour"\n')
     const source = 'import neighbour\n@berth.handler\nasync def run(input, job):\n    job.log(neighbour.word)'
-    expect(await outcome(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
+    expect(await runModule(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
   })
 
   it('that is missing or has no handler fails with a message', async () => {
     const none = { exitCode: 126, err: expect.stringContaining('@berth.handler') }
-    expect(await outcome('x = 1')).toMatchObject(none)
-    expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
+    expect(await runModule('x = 1')).toMatchObject(none)
+    expect(await runModule('syntax error')).toMatchObject({
+      exitCode: 126,
+      err: expect.stringContaining('SyntaxError'),
+    })
     const missing = { exitCode: 127, err: expect.stringContaining('module not found') }
-    expect(await outcome(null, { name: 'missing.py' })).toMatchObject(missing)
+    expect(await runModule(null, { name: 'missing.py' })).toMatchObject(missing)
   })
 
   it('keeps a closure that was saved while the server was unreachable, also after a kill', async () => {

@@ -8,10 +8,10 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** A server and a command line that uses it, for all tests of a file. */
-class World<Server extends { url: string }> {
+class CliSetup<Server extends { url: string }> {
   server!: Server
-  line!: CommandLine
-  readonly berth: CommandLine['berth'] = (...args) => this.line.berth(...args)
+  cli!: CommandLine
+  readonly berth: CommandLine['berth'] = (...args) => this.cli.berth(...args)
 
   constructor(start: (home: string) => Promise<Server>, end: (server: Server) => PromiseLike<unknown>) {
     let home: string
@@ -19,7 +19,7 @@ class World<Server extends { url: string }> {
       home = await mkdtemp(join(tmpdir(), 'berth-cli-'))
       await chmod(home, 0o711) // accounts of runs pass through
       this.server = await start(home)
-      this.line = new CommandLine(home, { BERTH_URL: this.server.url })
+      this.cli = new CommandLine(home, { BERTH_URL: this.server.url })
     })
     afterAll(async () => {
       if (this.server) await end(this.server)
@@ -28,24 +28,24 @@ class World<Server extends { url: string }> {
   }
 }
 
-/** Nobody leads its pool: what is submitted waits. */
-export const useTestServer = (options?: Parameters<typeof startServer>[0]): World<TestServer> =>
-  new World(
+/** An API server without a leader: submitted jobs stay QUEUED. */
+export const useTestServer = (options?: Parameters<typeof startServer>[0]): CliSetup<TestServer> =>
+  new CliSetup(
     () => startServer(options),
     (server) => server[Symbol.asyncDispose](),
   )
 
-interface Setup {
+interface BerthOptions {
   /** The configuration, in YAML. */
   config?: string | (() => string)
   env?: Record<string, string>
 }
 
 /** A server that runs jobs. */
-export function useBerth({ config = '', env = {} }: Setup = {}) {
+export function useBerth({ config = '', env = {} }: BerthOptions = {}) {
   let database: TestDatabase | undefined
   let start: () => Promise<BerthServer>
-  const world = new World(
+  const setup = new CliSetup(
     async (dataDir) => {
       const file = join(dataDir, 'berth.yaml')
       await writeFile(file, typeof config === 'string' ? config : config())
@@ -60,11 +60,11 @@ export function useBerth({ config = '', env = {} }: Setup = {}) {
       await database?.close()
     },
   )
-  return Object.assign(world, {
+  return Object.assign(setup, {
     database: () => (database as TestDatabase).db.sql,
     /** Starts a server that has ended again, on its port. */
     async start() {
-      world.server = await start()
+      setup.server = await start()
     },
   })
 }
