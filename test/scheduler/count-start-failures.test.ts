@@ -85,9 +85,11 @@ describe('a node that cannot start runs', () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => it.submit(small)))
     await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
     const [anyJob = ''] = ids
-    const reason = () => explainWaiting(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
-    await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is shown' })
-    expect((await reason())?.message).toMatch(
+    const messageOfNode = async () => {
+      const reason = (await explainWaiting(it.domain, [anyJob])).get(anyJob)?.reasons[0]
+      return reason?.code === 'NODE_BACKS_OFF' && reason.message
+    }
+    expect(await until(messageOfNode, { what: 'the reason is shown' })).toMatch(
       /^Node n1 could not start a run and is not used before .*: a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it$/,
     )
     expect(lines.filter(({ msg }) => /start/.test(String(msg)))).toMatchObject([

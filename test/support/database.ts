@@ -6,8 +6,8 @@ import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 
 /**
- * Helpers of tests say by their names who closes what they answer. `createX`: the caller (`await using`). `openX`: it
- * closes after the file. `openXForEach`: a new one for each test.
+ * The names of helpers for databases, domains and servers say who closes what they answer. `createX`, `startX`: the
+ * caller (`await using`). `openX`: it closes after the file. `openXForEach`: a new one for each test.
  */
 
 export interface TestDatabase extends AsyncDisposable {
