@@ -98,6 +98,7 @@ export function poster(url: string, clients: number, more: Readonly<Record<strin
           text += part
         })
         response.on('end', () => resolve(text))
+        response.on('error', reject)
       })
       sent.on('error', reject)
       sent.end(body)
