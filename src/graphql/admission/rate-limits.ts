@@ -27,7 +27,7 @@ const kinds = ['cost', 'submissions'] as const
 /**
  * Limits cost and submissions of each user per minute. A bucket holds the amount of one minute and refills evenly. A
  * request above the whole amount needs a full bucket and leaves it negative, so it is delayed but not refused forever.
- * Of more than `bucketsMax` users, those with the oldest requests are forgotten: their buckets are full again or nearly.
+ * At most `bucketsMax` buckets are kept. The least recently used ones are removed; by then they have usually refilled.
  */
 export class RateLimits {
   readonly #perMinute: Readonly<Spending>
