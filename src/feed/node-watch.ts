@@ -48,12 +48,12 @@ export function createPoolNodeWatch(domain: Domain) {
     name: 'node watch',
     topics: ['feed', 'view', 'queue'],
     gapMs,
-    // Watchers keep what they have sent, so an equal state is the same object.
+    // Watchers keep the state that they have sent, so equal states are one object.
     async read(pool, _userIds, latest) {
       const state = await readState(domain, pool)
       return state.cursor === latest?.cursor ? latest : state
     },
-    isEqual: (one, other) => one.cursor === other.cursor,
+    isEqual: (one, other) => one === other,
   })
   return {
     /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */
