@@ -35,7 +35,7 @@ const config: CodegenConfig = {
     },
     'src/client/generated/cache.ts': { plugins: ['./src/client/caches/codegen-plugin.ts'] },
     'web/generated/graphql.ts': {
-      documents: ['web/documents/*.graphql', 'src/client/documents/spec.graphql'],
+      documents: ['web/documents/*.graphql', 'src/client/documents/{fragments,secrets,selections,spec}.graphql'],
       plugins: ['typescript-operations', 'typed-document-node'],
       config: {
         documentMode: 'string',

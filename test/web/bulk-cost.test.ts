@@ -6,10 +6,10 @@ import { schema } from '../../src/graphql/schema/schema.ts'
 import * as documents from '../../web/generated/graphql.ts'
 
 it.each([
-  ['cancel', documents.CancelManyDocument],
-  ['retry', documents.RetryManyDocument],
-  ['delete', documents.DeleteManyDocument],
-  ['set the priority of', documents.PrioritizeManyDocument],
+  ['cancel', documents.CancelJobsDocument],
+  ['retry', documents.RetryJobsDocument],
+  ['delete', documents.DeleteJobsDocument],
+  ['set the priority of', documents.SetJobPrioritiesDocument],
 ])('one request may %s a thousand jobs', (_verb, text) => {
   const document = parse(String(text))
   const operation = getOperationAST(document)

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, visit } from 'graphql'
 import { expect, it } from 'vitest'
+import config from '../../codegen.ts'
 import { root } from '../support/sources.ts'
 import { schema } from './support/schema.ts'
 
@@ -23,7 +24,8 @@ const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {})
 
 function usedByConsole(): Set<string> {
   const used = new Set<string>()
-  for (const path of globSync('web/documents/*.graphql', { cwd: root }))
+  const { documents } = config.generates['web/generated/graphql.ts'] as { documents: string[] }
+  for (const path of globSync(documents, { cwd: root }))
     visit(parse(readFileSync(join(root, path), 'utf8')), {
       OperationDefinition({ operation, selectionSet }) {
         if (operation !== 'mutation') return

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { SaveSecretDocument, type SecretItemFragment } from '../../generated/graphql.ts'
+import { type SecretRowFragment, SetSecretDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { Field, Form, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
 import type { FormCallbacks } from '../../parts/object-panel.tsx'
@@ -14,7 +14,7 @@ export interface SecretTeam {
 
 interface SecretFormProps extends FormCallbacks {
   /** The secret whose value is replaced; absent: a new one. */
-  secret?: SecretItemFragment
+  secret?: SecretRowFragment
   /** Teams whose secrets the viewer may set. */
   teams: readonly SecretTeam[]
   /** Id of the team that is chosen at first. */
@@ -27,7 +27,7 @@ export function SecretForm({ secret, teams, teamId, onDone, onCancel }: SecretFo
   const [value, setValue] = useState('')
   const save = async (): Promise<Refusal | null> => {
     const input = { name: secret?.name ?? name.trim(), value, ...(owner && { teamId: owner }) }
-    const { setSecret } = await client.request(SaveSecretDocument, { input }, { attempts: 4 })
+    const { setSecret } = await client.request(SetSecretDocument, { input }, { attempts: 4 })
     if (isRefused(setSecret)) return toRefusal(setSecret)
     showToast(`Set ${setSecret.secret.name}`)
     onDone(setSecret.secret.id)

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import {
-  ListSecretsDocument,
-  RemoveSecretDocument,
-  type SecretItemFragment,
+  DeleteSecretDocument,
+  type SecretRowFragment,
+  SecretsDocument,
   SecretTeamsDocument,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
@@ -37,7 +37,7 @@ export function SecretsPage() {
   const { search, change } = usePageSearch()
   const may = useMay()
   const teams = useTeams()
-  const secrets = useList(ListSecretsDocument, { teamId: search.team ?? null }, (found) => found.secrets)
+  const secrets = useList(SecretsDocument, { teamId: search.team ?? null }, (found) => found.secrets)
   return (
     <ObjectList
       list={secrets}
@@ -66,10 +66,10 @@ export function SecretsPage() {
   )
 }
 
-const ownerText = ({ team, ownedBy }: SecretItemFragment) => (team ? `Team ${team.name}` : (ownedBy?.name ?? ''))
-const usedText = ({ lastUsedAt }: SecretItemFragment) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never')
+const ownerText = ({ team, ownedBy }: SecretRowFragment) => (team ? `Team ${team.name}` : (ownedBy?.name ?? ''))
+const usedText = ({ lastUsedAt }: SecretRowFragment) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never')
 
-const columns: readonly Column<SecretItemFragment>[] = [
+const columns: readonly Column<SecretRowFragment>[] = [
   { title: 'Name', cell: ({ name }) => <code>{name}</code> },
   { title: 'Owner', cell: ownerText },
   { title: 'Set', isSecondary: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
@@ -77,7 +77,7 @@ const columns: readonly Column<SecretItemFragment>[] = [
   { title: 'Last used', cell: usedText },
 ]
 
-function SecretPanel({ of, ...ends }: PanelCallbacks & { of: FoundRow<SecretItemFragment> }) {
+function SecretPanel({ of, ...ends }: PanelCallbacks & { of: FoundRow<SecretRowFragment> }) {
   const may = useMay()
   const [isReplaced, setReplaced] = useState(false)
   const replaced = () => {
@@ -120,7 +120,7 @@ function SecretPanel({ of, ...ends }: PanelCallbacks & { of: FoundRow<SecretItem
   )
 }
 
-function confirmDelete({ name, team }: SecretItemFragment, onDone: () => void): void {
+function confirmDelete({ name, team }: SecretRowFragment, onDone: () => void): void {
   confirmChange({
     title: `Delete the secret ${name}?`,
     effect: 'Running jobs keep the value. Waiting jobs that name it fail at their start. This cannot be undone.',
@@ -128,7 +128,7 @@ function confirmDelete({ name, team }: SecretItemFragment, onDone: () => void): 
     confirmText: 'Delete secret',
     change: async () => {
       const input = { name, teamId: team?.id ?? null }
-      return (await client.request(RemoveSecretDocument, { input }, { attempts: 4 })).deleteSecret
+      return (await client.request(DeleteSecretDocument, { input }, { attempts: 4 })).deleteSecret
     },
     toast: `Deleted ${name}`,
     onDone,

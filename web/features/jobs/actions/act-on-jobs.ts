@@ -1,12 +1,12 @@
 import type { Client } from '@berth-jobs/berth/client'
 import {
-  CancelManyDocument,
-  DeleteManyDocument,
+  CancelJobsDocument,
+  DeleteJobsDocument,
   type JobAction,
   type JobFilter,
   type JobSelection,
-  PrioritizeManyDocument,
-  RetryManyDocument,
+  RetryJobsDocument,
+  SetJobPrioritiesDocument,
 } from '../../../generated/graphql.ts'
 
 export type BulkAction = Extract<JobAction, 'CANCEL' | 'RETRY' | 'DELETE' | 'SET_PRIORITY'>
@@ -130,15 +130,15 @@ async function send(
   switch (action) {
     case 'CANCEL': {
       const input = { selection, ...(reason && { reason }) }
-      return (await client.request(CancelManyDocument, { input }, options)).cancelJobs
+      return (await client.request(CancelJobsDocument, { input }, options)).cancelJobs
     }
     case 'RETRY':
-      return (await client.request(RetryManyDocument, { input: { selection, idempotencyKey } }, options)).retryJobs
+      return (await client.request(RetryJobsDocument, { input: { selection, idempotencyKey } }, options)).retryJobs
     case 'DELETE':
-      return (await client.request(DeleteManyDocument, { input: { selection } }, options)).deleteJobs
+      return (await client.request(DeleteJobsDocument, { input: { selection } }, options)).deleteJobs
     case 'SET_PRIORITY': {
       const input = { selection, priority }
-      return (await client.request(PrioritizeManyDocument, { input }, options)).setJobPriorities
+      return (await client.request(SetJobPrioritiesDocument, { input }, options)).setJobPriorities
     }
   }
 }

@@ -14,7 +14,24 @@ PYTHON_SUBMIT_JOB = """
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment JobRow on Job {
   id
   version
   name
@@ -60,23 +77,6 @@ fragment LiveJob on Job {
     fraction
     message
     at
-  }
-}
-fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }"""
 
@@ -100,7 +100,24 @@ PYTHON_SUBMIT_JOBS = """
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment JobRow on Job {
   id
   version
   name
@@ -146,23 +163,6 @@ fragment LiveJob on Job {
     fraction
     message
     at
-  }
-}
-fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }"""
 
@@ -180,7 +180,24 @@ PYTHON_RETRY_JOB = """
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment JobRow on Job {
   id
   version
   name
@@ -226,23 +243,6 @@ fragment LiveJob on Job {
     fraction
     message
     at
-  }
-}
-fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }"""
 
@@ -258,7 +258,24 @@ PYTHON_CANCEL_JOB = """
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment JobRow on Job {
   id
   version
   name
@@ -304,23 +321,6 @@ fragment LiveJob on Job {
     fraction
     message
     at
-  }
-}
-fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }"""
 
@@ -348,6 +348,17 @@ PREVIEW_JOB = """
     requiredScope
     requiredLevel
   }
+}
+fragment QuotaEffect on QuotaEffect {
+  type
+  action
+  scope {
+    kind
+    name
+  }
+  limit
+  used
+  usedAfter
 }
 fragment JobPreviewRow on JobPreview {
   wouldBe
@@ -393,15 +404,7 @@ fragment JobPreviewRow on JobPreview {
     currency
   }
   quotas {
-    type
-    action
-    scope {
-      kind
-      name
-    }
-    limit
-    used
-    usedAfter
+    ...QuotaEffect
   }
   preempts {
     id
