@@ -5,7 +5,7 @@ import {
   type LimitReached,
   limitReached,
   modelLimitReached,
-} from '../src/domain/limits/in-use.ts'
+} from '../src/domain/limits/limit-reached.ts'
 import type { BackOff, FreeNode } from '../src/domain/machines/machines.ts'
 import type { PastPreemption, Start } from '../src/scheduler/plan/model.ts'
 import { partingNodes, pathTo } from '../src/scheduler/plan/share-tree.ts'

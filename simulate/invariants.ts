@@ -1,5 +1,5 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
-import { limitReached } from '../src/domain/limits/in-use.ts'
+import { limitReached } from '../src/domain/limits/limit-reached.ts'
 import { place } from '../src/domain/machines/placement.ts'
 import { closedNodes } from '../src/domain/machines/reservation-window.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'

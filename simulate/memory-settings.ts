@@ -1,4 +1,4 @@
-import { type LimitRule, listLimitRules } from '../src/domain/limits/in-use.ts'
+import { type LimitRule, listLimitRules } from '../src/domain/limits/limit-reached.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'

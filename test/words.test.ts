@@ -83,7 +83,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
     'graphql/transport/gate.ts',
   ],
   holder: ['domain/leadership.ts'],
-  holding: ['domain/state.ts', 'domain/jobs/runs.ts', 'domain/limits/in-use.ts'],
+  holding: ['domain/state.ts', 'domain/jobs/runs.ts', 'domain/limits/in-use.ts', 'domain/limits/limit-reached.ts'],
   ledger: ['scheduler/plan/ledger.ts', 'domain/limits/quota-usage.ts'],
   lot: ['scheduler/plan/'],
   nobody: [],

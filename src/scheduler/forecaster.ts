@@ -14,16 +14,9 @@ import { laterSequence } from './plan/play.ts'
 import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
 import type { Candidate } from './plan/trial.ts'
 import { makeCandidate } from './questions.ts'
-import {
-  basisText,
-  type PastStart,
-  readHistories,
-  readKinds,
-  readKindsOfSpec,
-  readPastStarts,
-  storeForecast,
-} from './stored/forecasting.ts'
+import { basisText, type PastStart, readPastStarts, storeForecast } from './stored/forecasting.ts'
 import { readFirst, readNewLanes } from './stored/reading.ts'
+import { readHistories, readKinds, readKindsOfSpec } from './stored/run-histories.ts'
 
 interface ForecasterOptions {
   domain: Domain

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LogMoved, openLog, sealLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
-import { mergeChunks } from '../../src/logs/keep.ts'
+import { mergeChunks } from '../../src/logs/merge-chunks.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { openDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun } from '../support/factories.ts'

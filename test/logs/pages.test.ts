@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLogTail } from '../../src/logs/follow.ts'
-import { mergeChunks } from '../../src/logs/keep.ts'
+import { mergeChunks } from '../../src/logs/merge-chunks.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'

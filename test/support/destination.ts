@@ -1,4 +1,4 @@
-import type { Destination } from '../../src/domain/submission/routing.ts'
+import type { Destination } from '../../src/domain/submission/destinations.ts'
 
 /** The default submission queue, over a pool with this executor alone and no node. */
 export const destinationOf = (executor: string, more: Partial<Destination> = {}): Destination => ({

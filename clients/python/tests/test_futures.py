@@ -32,7 +32,7 @@ class Futures(ServerCase):
             with self.assertRaisesRegex(ValueError, "math domain error") as caught:
                 broken.result()
             self.assertIn("Traceback (most recent call last):", str(caught.exception.__cause__))
-            self.assertIn("_call.py", "".join(traceback.format_exception(None, caught.exception, None)))
+            self.assertIn("_call_process.py", "".join(traceback.format_exception(None, caught.exception, None)))
             with self.assertRaisesRegex(ValueError, "Give the executor a folder"):
                 large.result()
             with self.assertRaisesRegex(ValueError, "give the executor a folder"):

@@ -2,15 +2,15 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import type { Lane, Policy } from '../lanes.ts'
 import { isLedSql } from '../leadership.ts'
+import { readCeilings } from '../limits/in-use.ts'
 import {
   type Ceilings,
   type Counted,
   limitReached,
   listRemainingGpus,
   modelLimitReached,
-  readCeilings,
   withoutUsage,
-} from '../limits/in-use.ts'
+} from '../limits/limit-reached.ts'
 import {
   isWithinShare,
   none,

@@ -1,7 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 import { singleUserKey } from '../applied.ts'
 import { type LaneOf, makeLane } from '../lanes.ts'
-import { type Ceilings, countUsed, type LimitRule, readCeilings } from '../limits/in-use.ts'
+import { readCeilings } from '../limits/in-use.ts'
+import { type Ceilings, countUsed, type LimitRule } from '../limits/limit-reached.ts'
 import { holdingSql } from '../state.ts'
 
 export interface Finding {

@@ -4,7 +4,8 @@ import { defaultRunSeconds } from '../lanes.ts'
 import { type FreeNode, indexMachines } from '../machines/machines.ts'
 import { GiB, toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
-import type { Destination, Route } from './routing.ts'
+import type { Destination } from './destinations.ts'
+import type { Route } from './routing.ts'
 
 /** Every change of a value that the submitter gave becomes a warning. */
 export interface Normalised {

@@ -18,11 +18,12 @@ import { type Reason, unsatisfiable } from '../reason.ts'
 import { usableKey } from '../secrets/run-secrets.ts'
 import { inWords, tooLarge, toShape } from '../shape.ts'
 import { type KnownSnapshot, snapshotViolations } from '../snapshots/named.ts'
+import type { Destination } from './destinations.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normaliseSpec } from './normalise.ts'
 import { reportWarnings } from './reported.ts'
-import { type Destination, routeSpec } from './routing.ts'
+import { routeSpec } from './routing.ts'
 import type { Submission } from './submission.ts'
 
 /** A resolved submission with the amounts that it will use. */

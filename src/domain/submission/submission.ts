@@ -1,8 +1,8 @@
 import { demand, type Viewer } from '../access.ts'
 import { InvalidInput } from '../errors.ts'
 import { parseSubmission, type SubmissionInput } from '../input.ts'
+import { maySeeFilesOfCaller } from './executor-violations.ts'
 import { hashPayload, type SubmissionKey } from './keys.ts'
-import { maySeeFilesOfCaller } from './routing.ts'
 import { findBrokenRules } from './rules.ts'
 
 /** A submission after the checks that need no database. */

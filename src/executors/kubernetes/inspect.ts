@@ -4,10 +4,11 @@ import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
 import { type ClusterApi, clusterUnreachable } from './cluster.ts'
+import { addressToBegin, explainGiveUp, hasBegunTogether, mustEndTogether } from './gang.ts'
 import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectRuns } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
-import { addressToBegin, explainGiveUp, hasBegunTogether, mustEndTogether, observeRun } from './observation.ts'
+import { observeRun } from './observation.ts'
 import {
   getContainerState,
   interpretPod,

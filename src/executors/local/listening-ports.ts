@@ -7,7 +7,7 @@ import { createSerial } from '../../platform/serial.ts'
 import { inSlices } from '../../platform/slices.ts'
 import { unlessMissingSync } from '../backend/file-errors.ts'
 import { SessionRefused } from '../executor.ts'
-import { type ClaimedJournal, findMembers } from './supervision.ts'
+import { type ClaimedJournal, findMembers } from './end-job.ts'
 
 /**
  * Connects to a port of this machine, if a process of the job listens on it: the table of sockets names the inode of a

@@ -1,7 +1,7 @@
 import { findTraits } from '../../domain/executors.ts'
 import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
+import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/limit-reached.ts'
 import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import { couldEverFit, countFree, type FreeNode, indexMachines, place } from '../../domain/machines/placement.ts'
 import {
@@ -16,7 +16,6 @@ import {
   unsatisfiable,
 } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
-import { earlyView, mayBeEarly } from './early.ts'
 import { isComplete, keptFrom, usableFor } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start, WorldView } from './model.ts'
@@ -24,6 +23,7 @@ import { mayPlan } from './planned-starts.ts'
 import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, openNodes, readyNodes, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
+import { earlyView, mayBeEarly } from './submit-ahead.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 

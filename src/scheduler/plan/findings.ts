@@ -1,4 +1,4 @@
-import type { LimitReached } from '../../domain/limits/in-use.ts'
+import type { LimitReached } from '../../domain/limits/limit-reached.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { LaneWindow } from './lane-window.ts'
 import { lots } from './order.ts'

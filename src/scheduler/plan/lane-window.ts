@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import type { Counted } from '../../domain/limits/in-use.ts'
+import type { Counted } from '../../domain/limits/limit-reached.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { LaneState, Waiting } from './model.ts'
 import { sharePath } from './share-tree.ts'

@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { type Amount, type Counted, countHolding, type LimitRule } from '../../domain/limits/in-use.ts'
+import { type Amount, type Counted, countHolding, type LimitRule } from '../../domain/limits/limit-reached.ts'
 import { added, none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Lane, Policy } from '../../domain/lanes.ts'
-import type { LimitRule } from '../../domain/limits/in-use.ts'
+import type { LimitRule } from '../../domain/limits/limit-reached.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'

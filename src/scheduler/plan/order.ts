@@ -1,4 +1,4 @@
-import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '../../domain/limits/in-use.ts'
+import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '../../domain/limits/limit-reached.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import type { Accounts } from './accounts.ts'
 import { EvictionSearches } from './eviction-searches.ts'

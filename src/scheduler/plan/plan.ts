@@ -1,4 +1,4 @@
-import { limitReached } from '../../domain/limits/in-use.ts'
+import { limitReached } from '../../domain/limits/limit-reached.ts'
 import { makeReason } from '../../domain/reason.ts'
 import { blockJob } from './block.ts'
 import { considerJob, type JobOutcome, mayStartNow, waitingForPreemption } from './consider.ts'

@@ -5,7 +5,7 @@ import {
   listFullModels,
   listRemainingGpus,
   modelLimitReached,
-} from '../../domain/limits/in-use.ts'
+} from '../../domain/limits/limit-reached.ts'
 import {
   type Budget,
   type FreeDevice,

@@ -1,77 +1,10 @@
 import type { Domain } from '../../domain/domain.ts'
-import { type Lane, statedRunSecondsSql } from '../../domain/lanes.ts'
+import { statedRunSecondsSql } from '../../domain/lanes.ts'
 import { asLeader, type Leader } from '../../domain/leadership.ts'
-import type { JobSpec } from '../../domain/spec.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
-import { historyMax, type Source } from '../plan/run-times.ts'
-
-const runsMax = 5_000
-
-/**
- * The kinds of a job, the most precise first. Jobs of the same user and size take about the same time if they belong to
- * one sweep, have the same name, or run the same command.
- */
-const kindsSql = `array_remove(ARRAY[
-  CASE WHEN j.labels ? 'sweep' THEN json_build_array('sweep', j.labels->>'sweep', j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text END,
-  CASE WHEN j.name IS NOT NULL THEN json_build_array('name', j.name, j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text END,
-  json_build_array('command', md5(concat_ws(' ', j.spec->>'command', j.spec->>'executable', j.spec->>'arguments', j.spec->>'handler',
-    j.spec->>'image')), j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text], NULL)`
-
-const ranMsSql = '(extract(epoch FROM r.finished_at - r.started_at) * 1000)::float8'
-/** The run was not ended by Berth. */
-const endedSql = `r.state IN ('SUCCEEDED', 'FAILED') AND r.started_at IS NOT NULL AND r.finished_at IS NOT NULL`
-
-/** Run times in milliseconds, by kind, of the latest runs that were not ended by Berth. */
-export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
-  const rows = await sql.query<{ kind: string; history: number[] }>(
-    historySql,
-    [pool, runsMax, historyMax],
-    'histories',
-  )
-  return new Map(rows.map(({ kind, history }) => [kind, history]))
-}
-
-const historySql = `
-SELECT kind, array_agg(ms) AS history FROM (
-  SELECT kind, ms, row_number() OVER (PARTITION BY kind ORDER BY scheduled_at DESC) AS place FROM (
-    SELECT unnest(${kindsSql}) AS kind, r.scheduled_at, ${ranMsSql} AS ms
-    FROM (SELECT * FROM run WHERE pool = $1 AND scheduled_at IS NOT NULL ORDER BY scheduled_at DESC LIMIT $2) r
-    JOIN job j ON j.id = r.job_id WHERE ${endedSql}
-  ) run
-) latest WHERE place <= $3 GROUP BY kind`
-
-/** The kinds of a job that is not stored. */
-export async function readKindsOfSpec(sql: Sql, { userId, shape }: Lane, spec: JobSpec): Promise<readonly string[]> {
-  const { gpu, cpuMillis, memoryBytes, copies } = shape
-  const labels = Object.fromEntries(spec.labels.map(({ key, value }) => [key, value]))
-  const job = {
-    user_id: userId,
-    name: spec.name,
-    labels,
-    spec,
-    cpu_millis: cpuMillis * copies,
-    memory_bytes: memoryBytes * copies,
-    gpu: gpu * copies,
-  }
-  const [row] = await sql.query<{ kinds: string[] }>(
-    `SELECT ${kindsSql} AS kinds FROM jsonb_to_record($1::text::jsonb)
-       AS j(user_id text, name text, labels jsonb, spec jsonb, cpu_millis int, memory_bytes bigint, gpu int)`,
-    [JSON.stringify(job)],
-    'kinds_of_spec',
-  )
-  return row?.kinds ?? []
-}
-
-export async function readKinds(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-  if (jobIds.length === 0) return new Map()
-  const rows = await sql.query<{ id: string; kinds: string[] }>(
-    `SELECT j.id, ${kindsSql} AS kinds FROM job j WHERE j.id = ANY($1::text[])`,
-    [jobIds],
-    'kinds_of_jobs',
-  )
-  return new Map(rows.map(({ id, kinds }) => [id, kinds]))
-}
+import type { Source } from '../plan/run-times.ts'
+import { endedSql, ranMsSql } from './run-histories.ts'
 
 /** A job that started in the past day. */
 export interface PastStart {

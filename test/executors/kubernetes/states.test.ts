@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { addressToBegin, mustEndTogether } from '../../../src/executors/kubernetes/gang.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { addressToBegin, mustEndTogether, observeRun } from '../../../src/executors/kubernetes/observation.ts'
+import { observeRun } from '../../../src/executors/kubernetes/observation.ts'
 import { interpretPod, type Part, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
 
 /** Interpretation of pods, alone and together. */

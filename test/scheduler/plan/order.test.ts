@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 import { windowSize } from '../../../src/scheduler/plan/lane-window.ts'
 import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 import type { Placement } from '../../../src/domain/machines/placement.ts'
 import type { LaneState, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'

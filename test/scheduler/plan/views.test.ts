@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 import type { Views } from '../../../src/scheduler/plan/leader-store.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'

@@ -16,7 +16,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
-from ._call import INLINE, RESULT_NAME, Outcome
+from ._call_process import INLINE, RESULT_NAME, Outcome
 from ._spec import id_of
 from ._transport import Stream, log
 from ._views import FINAL_STATES
@@ -128,7 +128,7 @@ class BerthExecutor(Executor):
             if self._is_shut:
                 raise RuntimeError("cannot submit after shutdown")
             self._watch()
-        command = [self._python, "-m", "berth._call", where]
+        command = [self._python, "-m", "berth._call_process", where]
         job = self._client.submit(command, idempotency_key=key, **options)
         return self._expect(job.id)
 
@@ -146,7 +146,7 @@ class BerthExecutor(Executor):
     def attach(self, job: JobOrId) -> BerthFuture[Any]:
         """The future of a call that this process or another one submitted. Results are pickles: attach only to jobs that you trust."""
         command = self._client.spec(job).get("command") or []
-        if "berth._call" not in command:
+        if "berth._call_process" not in command:
             raise NotFoundError("NOT_FOUND", f"{id_of(job)} is not the job of a call")
         with self._lock:
             self._watch()

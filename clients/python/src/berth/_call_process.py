@@ -1,5 +1,5 @@
 """
-The process of a call of a BerthExecutor: `python3 -m berth._call WHERE`. WHERE is a path without its ending, beside which the
+The process of a call of a BerthExecutor: `python3 -m berth._call_process WHERE`. WHERE is a path without its ending, beside which the
 result is written, or `inline:` and the call itself; then the result is an artifact.
 """
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type LimitRule, limitReached } from '../../../src/domain/limits/in-use.ts'
+import { type LimitRule, limitReached } from '../../../src/domain/limits/limit-reached.ts'
 
 test('a limit of a project or queue does not apply to a longer name with the same prefix', () => {
   const rule = { each: false, counts: 'jobs', max: 0, model: null } as const
