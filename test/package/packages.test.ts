@@ -11,9 +11,12 @@ import { root } from '../support/sources.ts'
 const read = (path: string) => readFile(join(root, path), 'utf8')
 const readAll = async (path: string) => parseAllDocuments(await read(path)).map((each) => each.toJS())
 
-test('the image is built with the Node of the package', async () => {
+test('the image is built with the Node of the package, and each base has a digest', async () => {
   const { node } = about.optionalDependencies
-  expect(await read('ops/docker/Dockerfile')).toContain(`ARG NODE_IMAGE=node:${node}-`)
+  const dockerfile = await read('ops/docker/Dockerfile')
+  expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${node}-`)
+  expect(dockerfile.match(/^ARG \w+_IMAGE=(?!.*@sha256:[0-9a-f]{64}$).*$/gm)).toBeNull()
+  expect(dockerfile.match(/^FROM (?!\$\{\w+_IMAGE\}).*$/gm)).toBeNull()
 })
 
 test('Compose, Kubernetes and the guide name the image of this version', async () => {
