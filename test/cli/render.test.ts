@@ -99,6 +99,16 @@ describe('a table', () => {
     }
   })
 
+  it('shows how long a job has run, also while it runs', () => {
+    const startedAt = new Date(Date.now() - 3_600_000 - 90_000).toISOString()
+    const finishedAt = new Date(Date.parse(startedAt) + 125_000).toISOString()
+    const ran = (job: Partial<JobRowFragment>) => table(terminal(false), [createJobRow(job)], jobColumns).split('\n')[1]
+    expect(ran({ startedAt })).toMatch(/ 1 h 1 min$/)
+    expect(ran({ startedAt, state: 'SUCCEEDED', finishedAt })).toMatch(/ 2 min 5 s$/)
+    // A run that ended, and a job that waits for its next one.
+    expect(ran({ startedAt, state: 'QUEUED' })).toMatch(/ -$/)
+  })
+
   it('replaces control characters in texts of other users', () => {
     expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
   })
