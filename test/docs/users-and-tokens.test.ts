@@ -3,6 +3,7 @@ import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { listPermissions, userLevels } from '../../src/domain/access.ts'
 import { openServer } from '../support/api.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
@@ -38,4 +39,15 @@ test('the commands of the guide to users and tokens work', async () => {
     code: 2,
     stderr: expect.stringContaining('the user admin has no unixUser'),
   })
+})
+
+test('the guide names the permissions of each level', async () => {
+  const guide = await readFile(join(root, 'docs/users-and-tokens.md'), 'utf8')
+  const named = userLevels.map((level) => {
+    const [, row = ''] = new RegExp(`^\\| ${level} \\| \\d+ \\| (.*) \\|$`, 'm').exec(guide) ?? []
+    return [...row.matchAll(/`([^`]+)`/g)].map(([, permission]) => permission)
+  })
+  expect(named.map((_, at) => named.slice(0, at + 1).flat())).toEqual(
+    userLevels.map((level) => [...listPermissions(level)]),
+  )
 })
