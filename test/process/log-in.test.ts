@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
@@ -87,6 +88,22 @@ describe('the access mode of a server', () => {
     expect((await there.ask('{ viewer { user { name } } }')).status).toBe(401)
     await Promise.all([one.end(), two.end()])
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/to a new secret/)
+  })
+
+  it('comes with a warning if every account can read the configuration with the bootstrap token', async () => {
+    const file = join(dataDir, 'berth.yaml')
+    await writeFile(file, `auth: { bootstrapToken: ${secret} }\n`)
+    const warning = 'every account of this machine can read the secrets of the file; chmod o-r it'
+    for (const [mode, warns] of [
+      [0o644, true],
+      [0o640, false],
+    ] as const) {
+      await chmod(file, mode)
+      // The token is revoked.
+      const output = await refused({ BERTH_LOG_LEVEL: 'warn' }, ['--config', file])
+      expect(output).toMatch(/to a new secret/)
+      expect(output.includes(warning)).toBe(warns)
+    }
   })
 
   it('becomes single-user again only by --single-user', async () => {
