@@ -5,6 +5,7 @@ import { type Json, streamSocket } from '../support/client.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { type ReplicatedDatabase, startReplicated } from '../support/standby.ts'
 import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
 
 /** The primary dies, and its standby takes over: with every transaction, or without the last ones. */
 let database: ReplicatedDatabase
@@ -129,6 +130,39 @@ test('after a failover that lost transactions every stream resets and continues 
   expect((await jobOf(api, kept)).state).toBe('SUCCEEDED')
   await Promise.all([updates.close(), later.close()])
 }, 240_000)
+
+const runs = Array.from({ length: isWhole ? 10 : 1 }, (_, index) => index + 1)
+
+test.each(runs)(
+  'a stream opened after a failover that lost transactions shows no lost job (run %i)',
+  async () => {
+    const updates = listen(updatesQuery)
+    await api.submit(delayed)
+    await until(() => updates.seen.length > 0, { what: 'the server reads events' })
+    await database.stopReplication()
+    const lost = await api.submitAll(Array(3).fill({ command: ['true'] }))
+    await until(() => lost.every((id) => eventsSince(updates).includes(`${id} 4`)), {
+      what: 'the lost jobs have ended',
+    })
+
+    await database.failOver()
+    const opened = [listen(updatesQuery)]
+    await until(() => fetch(`${server.url}/readyz`).then(({ ok }) => ok), { what: 'the server is ready' })
+    opened.push(listen(updatesQuery))
+    for (let more = 0; more < 15; more++) {
+      await api.submit(delayed)
+      opened.push(listen(updatesQuery))
+    }
+    const last = await api.submit(delayed)
+    await until(() => opened.every((each) => eventsSince(each).includes(`${last} 1`)), {
+      what: 'each has the last job',
+    })
+    const shown = opened.map(({ seen }) => seen.flatMap(({ job }) => job?.id ?? []).filter((id) => lost.includes(id)))
+    expect(shown).toEqual(opened.map(() => []))
+    await Promise.all([updates, ...opened].map((each) => each.close()))
+  },
+  240_000,
+)
 
 test('after a failover to a synchronous standby no stream resets, and each event arrives once', async () => {
   await database.commitOnBoth()
