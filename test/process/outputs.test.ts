@@ -1,29 +1,28 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Domain } from '../../src/domain/domain.ts'
+import { sweepSnapshots } from '../../src/domain/snapshots/removal.ts'
+import type { Db } from '../../src/platform/db.ts'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
-import { freePort } from '../support/berth-server.ts'
-import { openDatabase } from '../support/database.ts'
-import { makeDirectory } from '../support/directory.ts'
+import { KillableServer } from '../support/killable-server.ts'
+import { sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** kill -9 of the server while it collects the files of a run: each file comes whole, once, and the copy goes after that. */
+/** `kill -9` of the server or its database while files of a run are collected: each comes whole and once, or is named. */
 
-const kills = isWhole ? 50 : 3
+const kills = isWhole ? { server: 50, database: 50 } : { server: 2, database: 1 }
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+const fileBytes = 1_500_000
+const chunks = names.length * Math.ceil(fileBytes / (256 * 1024))
+const collectionMsMax = 240_000
 
-const dataDir = makeDirectory()
-let server: BerthProcess
+let server: KillableServer
 let api: Api
-let start: () => Promise<BerthProcess>
-
-const database = await openDatabase()
 beforeAll(async () => {
-  const port = await freePort()
-  start = () => startBerthProcess({ dataDir, port, env: { DATABASE_URL: database.url } })
-  server = await start()
+  server = await KillableServer.start()
   api = connectApi(server.url)
 })
 afterAll(async () => {
@@ -31,45 +30,66 @@ afterAll(async () => {
   await server.end()
 })
 
-const count = async (query: string, ...values: unknown[]) =>
-  (await database.db.sql.query<{ n: number }>(query, values))[0]?.n ?? 0
+const count = async ({ sql }: Db, query: string, ...values: unknown[]) =>
+  (await sql.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${query}`, values))[0]?.n ?? 0
 
-test(`files are whole after kills of the server during their collection: ${kills}`, { timeout: 600_000 }, async () => {
-  const work = join(dataDir, 'work')
-  const script = `mkdir -p "${work}"; cd "${work}"; for i in 1 2 3 4 5 6 7 8; do head -c 3000000 /dev/urandom >f$i.bin; done`
-  const id = await api.submit({
-    command: ['sh', '-c', script],
-    workdir: dataDir,
-    outputs: ['work/'],
-    resources: { memoryGib: 1 },
-  })
-  const chunks = () => count('SELECT count(*)::int AS n FROM blob_chunk')
-  const collected = () => count('SELECT count(*)::int AS n FROM run WHERE job_id = $1 AND outputs_at IS NOT NULL', id)
-  let cutOff = 0
-  for (let killed = 0; killed < kills; killed++) {
-    const before = await chunks()
-    await until(async () => (await chunks()) > before + 6 || (await collected()) > 0 || null, {
+const isCollected = async (db: Db, jobId: string) =>
+  (await count(db, 'run WHERE job_id = $1 AND outputs_at IS NOT NULL', jobId)) > 0
+
+/** Waits for a moment in the collection. false: it is over. */
+const waitForMoment = (jobId: string) =>
+  server.withDatabase(async (db) => {
+    const wanted = (await count(db, 'blob_chunk')) + randomInt(1, chunks)
+    await until(async () => (await count(db, 'blob_chunk')) >= wanted || (await isCollected(db, jobId)), {
       what: 'chunks arrive',
+      timeoutMs: collectionMsMax,
     })
-    process.kill(server.pid, 'SIGKILL')
-    if ((await collected()) === 0) cutOff += 1
-    server = await start()
-  }
-  expect(cutOff).toBeGreaterThan(0)
-  await until(async () => (await collected()) > 0 || null, { what: 'the files are collected', timeoutMs: 240_000 })
-  const { job } = await api.ask<{ job: { state: string; artifacts: { nodes: { name: string; sha256: string }[] } } }>(
-    'query ($id: ID!) { job(id: $id) { state artifacts(first: 100) { nodes { name sha256 } } } }',
-    { id },
-  )
-  expect(job.state).toBe('SUCCEEDED')
-  const names = Array.from({ length: 8 }, (_, i) => `work/f${i + 1}.bin`)
-  expect(job.artifacts.nodes.map(({ name }) => name)).toEqual(names)
-  for (const { name, sha256 } of job.artifacts.nodes)
-    expect(
-      createHash('sha256')
-        .update(await readFile(join(dataDir, name)))
-        .digest('hex'),
-    ).toBe(sha256)
-  const { blobs } = { blobs: await count('SELECT count(*)::int AS n FROM blob WHERE complete') }
-  expect(blobs).toBe(8)
-})
+    return !(await isCollected(db, jobId))
+  })
+
+test.each(Object.entries(kills))(
+  'files are whole or named after kills of the %s in their collection (kills: %s)',
+  { timeout: 7_200_000 },
+  async (what, times) => {
+    let cutOff = 0
+    for (let killed = 0; killed < times; killed++) {
+      const folder = join(server.dataDir, `work-${what}-${killed}`)
+      await mkdir(folder)
+      const id = await api.submit({
+        command: ['sh', '-c', `for i in ${names.join(' ')}; do head -c ${fileBytes} /dev/urandom >$i; done`],
+        workdir: folder,
+        outputs: ['*'],
+        resources: { memoryGib: 1 },
+      })
+      if (await waitForMoment(id)) cutOff += 1
+      await server.kill(what as 'server' | 'database')
+      const wait = { what: 'the files are collected', timeoutMs: collectionMsMax }
+      await until(() => server.withDatabase((db) => isCollected(db, id)), wait)
+      const { job } = await api.ask<{ job: Job }>(jobQuery, { id })
+      expect(job.state).toBe('SUCCEEDED')
+      const stored = new Map(job.artifacts.nodes.map(({ name, sha256 }) => [name, sha256]))
+      expect(stored.size).toBe(job.artifacts.nodes.length)
+      const told = job.events.nodes.map(({ message }) => message).join('\n')
+      for (const name of names)
+        if (stored.has(name)) expect(stored.get(name)).toBe(sha256(await readFile(join(folder, name))))
+        else expect(told).toContain(JSON.stringify(name))
+      await rm(folder, { recursive: true })
+    }
+    expect(cutOff).toBeGreaterThan(0)
+    await server.withDatabase(async (db) => {
+      await sweepSnapshots({ db } as Domain)
+      expect(await count(db, 'blob WHERE NOT complete OR snapshot_id IS NULL')).toBe(0)
+      const named = await count(db, 'artifact a JOIN blob b ON b.hash = a.sha256 AND b.complete')
+      expect(named).toBe(await count(db, 'artifact'))
+    })
+  },
+)
+
+interface Job {
+  state: string
+  artifacts: { nodes: { name: string; sha256: string }[] }
+  events: { nodes: { message: string | null }[] }
+}
+
+const jobQuery = `query ($id: ID!) { job(id: $id) { state
+  artifacts(first: 100) { nodes { name sha256 } } events(first: 100) { nodes { message } } } }`

@@ -1,24 +1,20 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createTarDecoder } from 'modern-tar'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { uploadSnapshot } from '../../src/client/files/index.ts'
+import { type UploadProgress, uploadSnapshot } from '../../src/client/files/index.ts'
 import { createClient } from '../../src/client/jobs/client.ts'
 import type { Domain } from '../../src/domain/domain.ts'
 import { readArchive } from '../../src/domain/snapshots/archive.ts'
 import { sweepSnapshots } from '../../src/domain/snapshots/removal.ts'
-import { type Db, openDb } from '../../src/platform/db.ts'
-import { createLog } from '../../src/platform/log.ts'
+import type { Db } from '../../src/platform/db.ts'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
-import { freePort } from '../support/berth-server.ts'
-import { makeDirectory } from '../support/directory.ts'
+import { KillableServer } from '../support/killable-server.ts'
 import { blobOf, listOf, sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -30,15 +26,11 @@ const largeFiles = 10
 const largeBytes = 600_000
 const uploadMsMax = 120_000
 
-const dataDir = makeDirectory()
-let port: number
-let server: BerthProcess
+let server: KillableServer
 let api: Api
 
 beforeAll(async () => {
-  await chmod(dataDir, 0o711) // Under root the database runs as another account.
-  port = await freePort()
-  server = await startBerthProcess({ dataDir, port })
+  server = await KillableServer.start()
   api = connectApi(server.url)
 })
 afterAll(async () => {
@@ -46,22 +38,8 @@ afterAll(async () => {
   await server.end()
 })
 
-async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {
-  const home = join(dataDir, 'postgres')
-  const [password, at] = await Promise.all(
-    ['cluster/password', 'port'].map((name) => readFile(join(home, name), 'utf8')),
-  )
-  const url = `postgresql://berth:${password}@127.0.0.1:${at?.trim()}/berth`
-  const db = openDb({ address: { url }, connectionsMax: 2, log: createLog('silent'), applicationName: 'test' })
-  try {
-    return await work(db)
-  } finally {
-    await db.close()
-  }
-}
-
 async function withFiles<T>(work: (folder: string, files: Record<string, Buffer>) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(dataDir, 'here-'))
+  const folder = await mkdtemp(join(server.dataDir, 'here-'))
   const files: Record<string, Buffer> = {}
   for (let n = 0; n < largeFiles; n++) files[`large-${n}`] = randomBytes(largeBytes)
   for (let n = 0; n < largeFiles; n++) files[`small-${n}`] = randomBytes(100)
@@ -73,50 +51,47 @@ async function withFiles<T>(work: (folder: string, files: Record<string, Buffer>
   }
 }
 
-interface Told {
-  bytes?: number
-  id?: string
-  newFiles?: number
-}
-
 interface Upload {
-  child: ChildProcess
-  /** Resolves when so many bytes are sent, or the process has ended. */
-  sent(bytes: number): Promise<void>
-  /** The last message; without an id the upload failed. */
-  ended: Promise<Told>
+  /** Resolves when so many bytes are sent, or the upload has ended. */
+  sent(bytes: number): Promise<unknown>
+  kill(): void
+  ended: Promise<unknown>
 }
 
-function startUpload(folder: string): Upload {
+/** A client in a process of its own. */
+function forkUpload(folder: string): Upload {
   const file = join(import.meta.dirname, '../support/upload-process.ts')
   const child = fork(file, [server.url, folder], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
-  let last: Told = {}
-  child.on('message', (told: Told) => {
-    last = told
+  let bytes = 0
+  child.on('message', (told: { bytes?: number }) => {
+    bytes = told.bytes ?? bytes
   })
-  const ended = once(child, 'exit').then(() => last)
-  const isThere = (bytes: number) => child.exitCode !== null || last.id !== undefined || (last.bytes ?? 0) >= bytes
-  const sent = (bytes: number) =>
-    until(() => Promise.resolve(isThere(bytes)), { what: `${bytes} bytes are sent`, timeoutMs: uploadMsMax }).then(
-      () => undefined,
-    )
-  return { child, sent, ended }
+  return {
+    sent: (wanted) => untilSent(() => child.exitCode !== null || bytes >= wanted),
+    kill: () => void child.kill('SIGKILL'),
+    ended: once(child, 'exit'),
+  }
 }
 
-const killers: Readonly<Record<keyof typeof kills, (upload: Upload) => Promise<unknown>>> = {
-  client: ({ child }) => Promise.resolve(child.kill('SIGKILL')),
-  server: async () => {
-    await server.end('SIGKILL')
-    server = await startBerthProcess({ dataDir, port })
-  },
-  database: async () => {
-    const [file = ''] = globSync(join(dataDir, 'postgres/**/postmaster.pid'))
-    process.kill(Number((await readFile(file, 'utf8')).split('\n')[0]), 'SIGKILL')
-    await until(async () => (await fetch(`${server.url}/readyz`)).ok, {
-      what: 'the database is back',
-      timeoutMs: uploadMsMax,
-    })
-  },
+const untilSent = (isSent: () => boolean) =>
+  until(async () => isSent() || null, { what: 'bytes are sent', timeoutMs: uploadMsMax })
+
+/** A client in this process, which takes less time. */
+function startUpload(folder: string): Upload {
+  let sent = 0
+  const onProgress = ({ step, bytes }: UploadProgress) => {
+    if (step === 'SENDING') sent = bytes
+  }
+  const client = createClient({ url: server.url })
+  const ended = uploadSnapshot(client, folder, { onProgress })
+    .then(({ id }) => id)
+    .catch(() => null)
+    .finally(() => client.close())
+  let isOver = false
+  void ended.then(() => {
+    isOver = true
+  })
+  return { sent: (wanted) => untilSent(() => isOver || sent >= wanted), kill: () => undefined, ended }
 }
 
 /** The hashes of the files of a snapshot, read as an executor does. */
@@ -143,8 +118,8 @@ const hashesOf = (files: Record<string, Buffer>) =>
 /** Sends the folder until the snapshot is there; returns its id. */
 async function finish(folder: string): Promise<string> {
   for (let n = 0; n < 5; n++) {
-    const { id } = await startUpload(folder).ended
-    if (id !== undefined) return id
+    const id = await startUpload(folder).ended
+    if (typeof id === 'string') return id
   }
   throw new Error('The upload failed five times')
 }
@@ -155,11 +130,12 @@ test.each(Object.entries(kills))(
   async (what, times) => {
     for (let kill = 0; kill < times; kill++)
       await withFiles(async (folder, files) => {
-        const upload = startUpload(folder)
+        const upload = what === 'client' ? forkUpload(folder) : startUpload(folder)
         await upload.sent(randomInt(largeFiles * largeBytes))
-        await killers[what as keyof typeof kills](upload)
+        if (what === 'client') upload.kill()
+        else await server.kill(what as 'server' | 'database')
         await upload.ended
-        await withDatabase(async ({ sql }) => {
+        await server.withDatabase(async ({ sql }) => {
           const missing = await sql.query(`SELECT s.id FROM snapshot s, unnest(s.blobs) AS named(id)
             LEFT JOIN blob b ON b.id = named.id AND b.complete
             LEFT JOIN LATERAL (SELECT max(start_offset) AS last FROM blob_chunk c WHERE c.blob_id = b.id) c ON true
@@ -168,7 +144,7 @@ test.each(Object.entries(kills))(
         })
         const id = await finish(folder)
         const jobId = await api.submit({ command: ['true'], snapshot: id })
-        await withDatabase(async (db) => {
+        await server.withDatabase(async (db) => {
           expect(await readHashes(db, id)).toEqual(hashesOf(files))
           await expectNoOrphans(db, id)
           expect(await readHashes(db, id)).toEqual(hashesOf(files))
@@ -218,6 +194,6 @@ test('an upload that is cut goes on with the files that had not arrived', { time
     const snapshot = await uploadSnapshot(client, folder)
     await client.close()
     expect(snapshot).toMatchObject({ hash: list.announced.hash, newFiles: missing.length - 1 })
-    expect(await withDatabase((db) => readHashes(db, snapshot.id))).toEqual(hashesOf(files))
+    expect(await server.withDatabase((db) => readHashes(db, snapshot.id))).toEqual(hashesOf(files))
   })
 })
