@@ -20,7 +20,7 @@ export function testOutputs(suite: Suite): void {
     if (!honours.includes('outputs') || made.spec.command?.[0] !== '/bin/sh')
       return context.skip('the executor has no outputs, or its jobs no commands')
     const script =
-      'mkdir -p "sub folder/-x"; printf abc >"sub folder/-x/f"; seq 100000 >big; ln big "sub folder/best"; ln -s big link; ln -s / root; rm in; exit 3'
+      'mkdir -p "sub folder/-x"; printf abc >"sub folder/-x/f"; printf a >"sub folder/a:b"; seq 100000 >big; ln big "sub folder/best"; ln -s big link; ln -s / root; rm in; exit 3'
     const spec = { ...made.spec, workdir: null, outputs: ['*'], command: ['/bin/sh', '-c', script] }
     const handle = await suite.start({}, { ...made, spec, openSnapshot: openerOf({ in: { text: 'x' } }) })
     await read(suite.executor, handle)
@@ -39,11 +39,17 @@ export function testOutputs(suite: Suite): void {
       expect(found.map(({ path, type }) => `${type} ${path}`).toSorted()).toEqual([
         'FILE big',
         'FILE sub folder/-x/f',
+        'FILE sub folder/a:b',
         'FILE sub folder/best',
         'LINK link',
         'LINK root',
       ])
-      expect(Object.fromEntries(files)).toEqual({ big: 588_895, 'sub folder/-x/f': 3, 'sub folder/best': 588_895 })
+      expect(Object.fromEntries(files)).toEqual({
+        big: 588_895,
+        'sub folder/-x/f': 3,
+        'sub folder/a:b': 1,
+        'sub folder/best': 588_895,
+      })
       expect(found.find(({ path }) => path === 'big')?.size).toBe(588_895)
     } finally {
       await later.close()

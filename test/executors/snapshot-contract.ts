@@ -17,6 +17,7 @@ export function testSnapshot(suite: Suite): void {
   const files = {
     'src/run': { mode: 0o750, text: '#!/bin/sh\ncat ../data/in.txt; pwd\n' },
     'data/in.txt': { mode: 0o640, text: 'as it was\n' },
+    'data/a:b "c"': { text: '' },
     latest: { link: 'src/run' },
   }
   async function run(script: string, workdir: string | null = null): Promise<string | null> {
@@ -43,7 +44,7 @@ export function testSnapshot(suite: Suite): void {
       `find . | sort; cat data/in.txt; readlink latest; find . -type f -perm 750; find . -perm 640; ${foreign}`,
     )
     if (out === null) return context.skip(unfit)
-    const listed = ['.', './data', './data/in.txt', './latest', './src', './src/run']
+    const listed = ['.', './data', './data/a:b "c"', './data/in.txt', './latest', './src', './src/run']
     expect(out.trim().split('\n')).toEqual([...listed, 'as it was', 'src/run', './src/run', './data/in.txt'])
   })
 

@@ -175,6 +175,19 @@ describe('a snapshot', () => {
     await expect(storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(text))).rejects.toThrow(message)
   })
 
+  it('is refused for ten million entries once as many as announced have come', async () => {
+    let came = 0
+    async function* entries() {
+      yield Buffer.from('{"git":null}\n')
+      for (; came < 10_000_000; came++) yield Buffer.from(`{"path":"${came}","link":"x"}\n`)
+    }
+    const ann = await newUser()
+    const { id } = await createSnapshot(domain, ann, { hash: sha256(''), files: 1_000, bytes: 1 }, limits)
+    const stored = storeList(domain, { snapshotId: id, userId: ann.userId }, entries())
+    await expect(stored).rejects.toThrow('more than the announced 1000 entries')
+    expect(came).toBe(1_000)
+  })
+
   it('is refused above the limits, and if the list has another hash', async () => {
     const hash = sha256('')
     const ann = await newUser()
