@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A server with the part of the protocol of S3 that Berth uses, without checks of signatures. BERTH_TEST_S3 names another
- * one, with a bucket `berth-files` for the key `berth` and the secret `berth-secret`; it keeps what tests leave.
+ * A server with the part of the protocol of S3 that Berth uses, without checks of signatures. BERTH_TEST_S3 is the URL of
+ * another one, with the key and the secret as user and password, and with a bucket `berth-files`; it keeps what tests leave.
  */
 export interface S3Server extends AsyncDisposable {
   settings: { endpoint: string; bucket: string; region: string; accessKeyId: string; secretAccessKey: string }
@@ -19,8 +19,13 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 export async function openS3(): Promise<S3Server> {
-  const endpoint = process.env['BERTH_TEST_S3']
-  if (endpoint) return { settings: { ...account, endpoint }, [Symbol.asyncDispose]: async () => undefined }
+  const given = process.env['BERTH_TEST_S3']
+  if (given) {
+    const { username, password, origin } = new URL(given)
+    const [accessKeyId = '', secretAccessKey = ''] = [username, password].map(decodeURIComponent)
+    const settings = { ...account, accessKeyId, secretAccessKey, endpoint: origin }
+    return { settings, [Symbol.asyncDispose]: async () => undefined }
+  }
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const takeParts = (method = '', { pathname, searchParams }: URL, body: Buffer): string => {
