@@ -1,14 +1,15 @@
 import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { makeDirectory } from '../support/directory.ts'
+import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 
 /** Files that come back from a job, from the process that writes them to the folder of a person. */
 
-const { server, dataDir, api } = await openServer('files: { outputsBytesMax: 100000 }')
+const { server, dataDir, api } = await openServer('files: { outputsBytesMax: 5000000 }')
 
 let folder: string
 let line: CommandLine
@@ -68,7 +69,7 @@ describe('spec.outputs', () => {
 
   it('names links, hostile names and files that do not fit, and keeps the rest', async () => {
     const script = `ln -s /etc/passwd link; ln -s /etc folder; touch "$(printf 'a\\nb')"; mkfifo pipe
-      truncate -s 10G sparse; echo good >good; truncate -s 100001 big`
+      truncate -s 10G sparse; echo good >good; truncate -s 5000001 big`
     const { files, told } = await run(script, '--out', '*')
     expect(files.map(({ name }) => name)).toEqual(['good'])
     for (const named of [
@@ -79,9 +80,9 @@ describe('spec.outputs', () => {
     ])
       expect(told).toContain(named)
     expect(told).toContain(
-      '"sparse" has 10737418240 bytes and does not fit into files.outputsBytesMax, which is 100000',
+      '"sparse" has 10737418240 bytes and does not fit into files.outputsBytesMax, which is 5000000',
     )
-    expect(told).toContain('"big" has 100001 bytes')
+    expect(told).toContain('"big" has 5000001 bytes')
   })
 
   it('says that no file matched', async () => {
@@ -126,5 +127,23 @@ describe('berth artifact', () => {
     const hooks = await run('echo x >hook; berth artifact put hook --name a/.Git/hooks/pre-commit', '--out', 'none')
     const hook = await line.berth('artifact', 'get', hooks.id, '-o', join(folder, 'hooks'))
     expect(hook.stderr).toContain('is in a folder of git')
+  })
+
+  it('goes on where a download was cut', async () => {
+    const script = 'mkdir d; for i in 1 2 3; do head -c 1500000 /dev/urandom >d/$i; done; echo x >d/small'
+    const { id } = await run(script, '--out', 'd/')
+    const proxy = await startProxy(server.url)
+    onTestFinished(proxy.close)
+    proxy.bytesMax = 1_000_000
+    const cut = new CommandLine(folder, { BERTH_URL: proxy.url, XDG_STATE_HOME: join(dataDir, 'state') })
+    const into = join(folder, 'got')
+    expect(await cut.berth('artifact', 'get', id, '-o', into)).toMatchObject({ code: 0, stderr: '4 files, 4.5 MB\n' })
+    expect(await cut.berth('artifact', 'get', id, 'd/1', '-o', join(folder, 'one'))).toMatchObject({ code: 0 })
+    const names = ['d/1', 'd/2', 'd/3', 'd/small']
+    for (const [got, name] of [
+      ...names.map((name) => [join(into, name), name]),
+      [join(folder, 'one/d/1'), 'd/1'],
+    ] as const)
+      expect((await readFile(got)).equals(await readFile(join(folder, name)))).toBe(true)
   })
 })

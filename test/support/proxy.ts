@@ -10,6 +10,8 @@ export interface CuttingProxy {
   readonly blocked: Set<'websocket' | 'sse'>
   /** How many connections of each kind were let through. */
   readonly passed: Record<'websocket' | 'sse', number>
+  /** Each connection ends once it has brought so many bytes of the server. */
+  bytesMax: number
   /** Cuts every connection without a word. */
   cut(): void
   moveTo(url: string): void
@@ -52,12 +54,20 @@ export async function startProxy(target: string, host = '127.0.0.1'): Promise<Cu
       far.write(data)
     })
     far.pipe(near)
+    let bytes = 0
+    far.on('data', (data) => {
+      bytes += data.length
+      if (bytes < proxy.bytesMax) return
+      far.unpipe(near).destroy()
+      near.end()
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const cut = () => {
     for (const socket of open) socket.destroy()
   }
-  return {
+  const proxy: CuttingProxy = {
+    bytesMax: Number.POSITIVE_INFINITY,
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     blocked,
     passed,
@@ -71,4 +81,5 @@ export async function startProxy(target: string, host = '127.0.0.1'): Promise<Cu
       await closed
     },
   }
+  return proxy
 }

@@ -1,14 +1,9 @@
 import { basename, dirname, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { uploadFile } from '../../client/files/index.ts'
-import {
-  ArtifactDocument,
-  type ArtifactRowFragment,
-  ArtifactRowFragmentDoc,
-  ArtifactsDocument,
-} from '../../client/generated/graphql.ts'
+import { ArtifactDocument, type ArtifactRowFragment, ArtifactRowFragmentDoc } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { exitCodes, Stop, unknownJob, usageError } from '../frame/exit.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import {
   addRetryTimeoutOption,
   callAsRun,
@@ -19,7 +14,7 @@ import {
   readTextFile,
 } from '../reading/inside.ts'
 import { getFile, getFiles, printFile } from '../reading/job-files.ts'
-import { readEveryNode } from '../reading/pages.ts'
+import { findFile, readArtifacts } from '../reading/job-outputs.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 interface Options extends RetryTimeoutOptions {
@@ -113,21 +108,6 @@ function registerReaders(artifact: Command, cli: Cli): void {
     .argument('<path>')
     .description('print a file of a job')
     .action(async (id: string, path: string) => printFile(cli, await findFile(cli, id, path)))
-}
-
-async function readArtifacts(cli: Cli, id: string): Promise<readonly ArtifactRowFragment[]> {
-  return readEveryNode(async (page: { first: number; after: string | null }) => {
-    const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
-    if (!job) throw unknownJob(id)
-    return job.artifacts
-  })
-}
-
-/** The newest artifact with the name. */
-async function findFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
-  const found = (await readArtifacts(cli, id)).findLast(({ name, kind }) => name === path && kind !== 'LINK')
-  if (found) return found
-  throw new Stop(exitCodes.notFound, `${path} is not a file of ${id}`, `"berth artifact ls ${id}" lists them`)
 }
 
 async function printArtifact(cli: Cli, id: string): Promise<void> {

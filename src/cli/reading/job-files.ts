@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ReadableStream, type ReadableWritablePair } from 'node:stream/web'
 import type { ParsedTarEntry } from 'modern-tar'
+import { RequestFailed } from '../../client/connection/failure.ts'
+import { retryWaitMs, withAttempts } from '../../client/connection/retry.ts'
+import { sleepFor } from '../../client/connection/sleep.ts'
 import {
   type ArtifactRowFragment,
   CreateDownloadDocument,
@@ -11,18 +15,98 @@ import {
 import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { countFiles, formatDecimalBytes } from './here.ts'
+import { findFile } from './job-outputs.ts'
 
 /** Copies files of a job to this machine. Names come from a job: nothing is written outside of the folder. */
 
 type File = Pick<ArtifactRowFragment, 'id' | 'name' | 'sizeBytes'>
 
-async function download(cli: Cli, input: CreateDownloadInput): Promise<AsyncGenerator<Uint8Array, void, void>> {
+async function download(
+  cli: Cli,
+  input: CreateDownloadInput,
+  { from = 0, after }: { from?: number; after?: string | undefined } = {},
+): Promise<AsyncGenerator<Uint8Array, void, void>> {
   const { url } = await mutate(cli, CreateDownloadDocument, input, { attempts: 3 })
-  return cli.connection().download(url, { signal: cli.ended })
+  const address = after === undefined ? url : `${url}&after=${encodeURIComponent(after)}`
+  return cli.connection().download(address, { from, signal: cli.ended })
+}
+
+/** Attempts without a byte between them. */
+const attemptsMax = 6
+
+/** The minimum wait before a retry; null: do not retry. */
+const retryMsOf = (error: unknown) => (error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null)
+
+/** Waits before the next attempt of a download that was cut. Throws other errors, and that of the last attempt. */
+async function waitAfterCut(cli: Cli, error: unknown, attempt: number): Promise<void> {
+  const waitMs = retryMsOf(error)
+  if (waitMs === null || attempt + 1 >= attemptsMax) throw error
+  await sleepFor(Math.max(waitMs, retryWaitMs(attempt)), cli.ended)
+}
+
+/** The content of a file. After a cut it goes on where it was: an artifact never changes. */
+async function* readFile(cli: Cli, artifactId: string, from = 0): AsyncGenerator<Uint8Array, void, void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      for await (const piece of await download(cli, { artifactId }, { from })) {
+        from += piece.length
+        attempt = 0
+        yield piece
+      }
+      return
+    } catch (error) {
+      await waitAfterCut(cli, error, attempt)
+    }
+  }
+}
+
+/** The files of a job. After a cut the file that was under way goes on by itself, and then the files after it. */
+async function* readFiles(cli: Cli, jobId: string): AsyncGenerator<Incoming> {
+  let after: string | undefined
+  for (let attempt = 0; ; attempt++) {
+    try {
+      for await (const file of readTar(await download(cli, { filesOfJob: jobId }, { after }))) {
+        yield { name: file.name, pieces: finishFile(cli, jobId, file) }
+        after = file.name
+        attempt = 0
+      }
+      return
+    } catch (error) {
+      await waitAfterCut(cli, error, attempt)
+    }
+  }
+}
+
+async function* finishFile(cli: Cli, jobId: string, { name, pieces }: Incoming): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  try {
+    for await (const piece of pieces) {
+      hash.update(piece)
+      bytes += piece.length
+      yield piece
+    }
+  } catch (error) {
+    await waitAfterCut(cli, error, 0)
+    const find = () => findFile(cli, jobId, name)
+    const again = (outcome: object) => ('error' in outcome ? retryMsOf(outcome.error) : null)
+    const wait = { attempts: attemptsMax, again, sleep: sleepFor, signal: cli.ended }
+    const { id, sha256, sizeBytes } = await withAttempts(find, wait)
+    for await (const piece of bytes < Number(sizeBytes) ? readFile(cli, id, bytes) : []) {
+      hash.update(piece)
+      yield piece
+    }
+    if (hash.digest('hex') !== sha256)
+      throw new Stop(
+        exitCodes.refused,
+        `${JSON.stringify(name)} was replaced while it was read`,
+        'get the files again, with --force',
+      )
+  }
 }
 
 export async function printFile(cli: Cli, { id }: Pick<File, 'id'>): Promise<void> {
-  for await (const piece of await download(cli, { artifactId: id })) await cli.terminal.write(piece)
+  for await (const piece of readFile(cli, id)) await cli.terminal.write(piece)
 }
 
 /** `overwrites`: existing files get the content of those of the job. */
@@ -32,11 +116,11 @@ interface Place {
 }
 
 export async function getFile(cli: Cli, { id, name }: File, place: Place): Promise<void> {
-  await writeAll(cli, [{ name, pieces: await download(cli, { artifactId: id }) }], place)
+  await writeAll(cli, [{ name, pieces: readFile(cli, id) }], place)
 }
 
 export async function getFiles(cli: Cli, jobId: string, place: Place): Promise<void> {
-  await writeAll(cli, readTar(await download(cli, { filesOfJob: jobId })), place)
+  await writeAll(cli, readFiles(cli, jobId), place)
 }
 
 interface Incoming {

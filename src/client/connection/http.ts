@@ -128,16 +128,26 @@ export async function upload(
   }
 }
 
+export interface DownloadOptions {
+  /** The number of bytes to leave out. */
+  from?: number
+  signal?: AbortSignal | undefined
+}
+
 /** Reads a file from an address that the server gave for it. Throws RequestFailed. */
 export async function* download(
   servers: Servers,
   address: string,
-  signal: AbortSignal | undefined,
+  { from = 0, signal }: DownloadOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   const endpoint = servers.endpoint()
   try {
-    const response = await fetch(`${endpoint.href.replace(/\/graphql$/, '')}${address}`, { ...(signal && { signal }) })
-    if (!response.ok) throw createResponseFailure(endpoint, response, await response.text())
+    const response = await fetch(`${endpoint.href.replace(/\/graphql$/, '')}${address}`, {
+      ...(from > 0 && { headers: { range: `bytes=${from}-` } }),
+      ...(signal && { signal }),
+    })
+    if (!response.ok || (from > 0 && response.status !== 206))
+      throw createResponseFailure(endpoint, response, await response.text())
     for await (const piece of response.body ?? []) yield piece
   } catch (error) {
     signal?.throwIfAborted()

@@ -1,7 +1,15 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { makeCancellable } from './cancellable.ts'
 import { createFailure, RequestFailed } from './failure.ts'
-import { type Answer, createSend, download, type Operation, type UploadAnswer, upload } from './http.ts'
+import {
+  type Answer,
+  createSend,
+  type DownloadOptions,
+  download,
+  type Operation,
+  type UploadAnswer,
+  upload,
+} from './http.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import { platformNetwork } from './online.ts'
 import { createOutages } from './outages.ts'
@@ -54,7 +62,7 @@ export interface Connection {
     options?: { signal?: AbortSignal | undefined },
   ): Promise<UploadAnswer>
   /** The pieces of the file at an address that the server gave for it. */
-  download(address: string, options?: { signal?: AbortSignal | undefined }): AsyncGenerator<Uint8Array, void, void>
+  download(address: string, options?: DownloadOptions): AsyncGenerator<Uint8Array, void, void>
   /**
    * Why a stream is disconnected, or why a request with several attempts has no answer yet; null: neither. Both are tried
    * again by themselves.
@@ -140,7 +148,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
     stream: (operation, signal) =>
       streamAnswers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
     upload: (address, body, { signal } = {}) => upload(servers, address, { body, signal }),
-    download: (address, { signal } = {}) => download(servers, address, signal),
+    download: (address, options = {}) => download(servers, address, options),
     outage: outages.current,
     onOutage: outages.onChange,
     async close() {

@@ -54,20 +54,24 @@ export async function* readFileContent(
 
 const fileMode = 0o644
 
-/** The files of a job, of which `first` is the first page. They all belong to one user. */
+/** The files of a job whose names are after `after`. `first` is the first page of all. They belong to one user. */
 export async function* packFilesOfJob(
   { db, objects, time }: Domain,
   jobId: string,
-  first: readonly StoredFile[],
+  { first, after = '' }: { first: readonly StoredFile[]; after?: string | undefined },
 ): AsyncGenerator<Buffer, void, void> {
   const mtime = new Date(time.nowMs())
-  const entries = listEntries(db.sql, jobId, first)
+  const entries = listEntries(db.sql, jobId, { first, after: Buffer.from(after) })
   for await (const piece of packEntries(db.sql, first[0]?.userId ?? '', entries, { mtime, objects }))
     yield Buffer.from(piece)
 }
 
 /** A name that is below another file is left out: it was a folder in another run. */
-async function* listEntries(sql: Sql, jobId: string, first: readonly StoredFile[]): AsyncGenerator<ListedFile> {
+async function* listEntries(
+  sql: Sql,
+  jobId: string,
+  { first, after }: { first: readonly StoredFile[]; after: Buffer },
+): AsyncGenerator<ListedFile> {
   /** The files before, below which a later name may be. */
   let above: string[] = []
   for (let page = first; page.length > 0; page = await readFilesOfJob(sql, jobId, page.at(-1)?.path)) {
@@ -76,7 +80,7 @@ async function* listEntries(sql: Sql, jobId: string, first: readonly StoredFile[
       above = above.filter((name) => path.startsWith(name) && path.charAt(name.length) <= '/')
       if (above.some((name) => path.charAt(name.length) === '/')) continue
       above.push(path)
-      yield { ...file, mode: fileMode }
+      if (Buffer.compare(Buffer.from(path), after) > 0) yield { ...file, mode: fileMode }
     }
   }
 }

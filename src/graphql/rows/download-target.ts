@@ -22,6 +22,8 @@ export interface ArtifactTarget {
 export interface FilesTarget {
   kind: 'files'
   jobId: string
+  /** The tar begins after this name, so a download that was cut goes on. A ticket is for all files. */
+  after?: string | undefined
 }
 
 /** The files with which the runs of a job begin. */
@@ -69,7 +71,8 @@ export function parseTarget({ pathname, searchParams }: URL): DownloadTarget | R
       status: 404,
       message: 'Downloads are at /download/jobs/{id}/log, /download/jobs/{id}/files and /download/artifacts/{id}',
     }
-  if (kind === 'files' || kind === 'snapshot') return { kind, jobId }
+  if (kind === 'files') return { kind, jobId, after: searchParams.get('after') ?? undefined }
+  if (kind === 'snapshot') return { kind, jobId }
   const run = searchParams.get('run')
   const streams = searchParams.get('streams')?.toUpperCase().split(',') ?? defaultStreams
   const format = logFormats.find((each) => each === (searchParams.get('format') ?? 'raw').toUpperCase())

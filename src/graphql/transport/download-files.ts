@@ -147,12 +147,15 @@ const openStoredFile = (file: StoredFile, domain: Domain): DownloadFile => ({
   read: (from) => readFileContent(domain, file, from),
 })
 
-async function openFilesOfJob({ load, domain }: RequestContext, { jobId }: FilesTarget): Promise<DownloadFile | null> {
+async function openFilesOfJob(
+  { load, domain }: RequestContext,
+  { jobId, after }: FilesTarget,
+): Promise<DownloadFile | null> {
   const { sql } = domain.db
   if (!(await load.job.load(jobId))) return null
   const first = await readFilesOfJob(sql, jobId)
   if (first.length === 0) return null
-  return makeTar(jobId, () => packFilesOfJob(domain, jobId, first))
+  return makeTar(jobId, () => packFilesOfJob(domain, jobId, { first, after }))
 }
 
 const makeTar = (jobId: string, read: DownloadFile['read']): DownloadFile => ({

@@ -148,11 +148,16 @@ describe('collecting outputs', () => {
     await sql.query(`UPDATE artifact SET name = 'd' WHERE job_id = $1 AND name = 'x'`, [jobId])
     const first = await readFilesOfJob(sql, jobId)
     expect(first).toHaveLength(filesPerPage)
-    const pieces: Buffer[] = []
-    for await (const piece of packFilesOfJob(domain, jobId, first)) pieces.push(piece)
-    const packed = (await unpackTar(Buffer.concat(pieces))).map(({ header }) => header.name)
+    const pack = async (after?: string) => {
+      const pieces: Buffer[] = []
+      for await (const piece of packFilesOfJob(domain, jobId, { first, after })) pieces.push(piece)
+      return (await unpackTar(Buffer.concat(pieces))).map(({ header }) => header.name)
+    }
+    const packed = await pack()
     const kept = names.filter((name) => name !== 'd/below').map((name) => (name === 'x' ? 'd' : name))
-    expect(packed.sort()).toEqual(kept.sort())
+    expect(packed.toSorted()).toEqual(kept.sort())
+    expect(await pack('d.txt')).toEqual(packed.slice(packed.indexOf('d.txt') + 1))
+    expect(await pack(packed.at(-1))).toEqual([])
   })
 
   it('stores no artifact of a file without its size', async () => {
