@@ -129,6 +129,19 @@ describe('berth artifact', () => {
     expect(hook.stderr).toContain('is in a folder of git')
   })
 
+  it('waits until a job has ended and its output files are stored', async () => {
+    const script = 'berth artifact put /etc/hostname --name early; sleep 1; echo late >late'
+    const more = ['--mem', '0.1', '--workdir', folder, '--out', 'late']
+    await line.berth('submit', ...more, '--', 'sh', '-c', script)
+    expect(await line.berth('artifact', 'cat', '@last', 'late')).toMatchObject({ code: 0, stdout: 'late\n' })
+    await line.berth('submit', ...more, '--', 'sh', '-c', script)
+    const got = await line.berth('artifact', 'get', '@last', '-o', join(folder, 'got'))
+    expect(got.stderr).toMatch(/^waiting for the output files of job_\w+, which are stored when it ends\n2 files, /)
+    expect(await readFile(join(folder, 'got/late'), 'utf8')).toBe('late\n')
+    await line.berth('submit', ...more, '--workdir', join(folder, 'none'), '--', 'true')
+    expect((await line.berth('artifact', 'get', '@last')).stderr).toContain('has no files')
+  })
+
   it('goes on where a download was cut', async () => {
     const script = 'mkdir d; for i in 1 2 3; do head -c 1500000 /dev/urandom >d/$i; done; echo x >d/small'
     const { id } = await run(script, '--out', 'd/')

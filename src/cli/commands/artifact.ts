@@ -14,7 +14,7 @@ import {
   readTextFile,
 } from '../reading/inside.ts'
 import { getFile, getFiles, printFile } from '../reading/job-files.ts'
-import { findFile, readArtifacts } from '../reading/job-outputs.ts'
+import { awaitFile, readArtifacts, waitForOutputs } from '../reading/job-outputs.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 interface Options extends RetryTimeoutOptions {
@@ -94,20 +94,22 @@ function registerReaders(artifact: Command, cli: Cli): void {
     .command('get')
     .argument('<job>', 'a job, or an artifact whose content is printed')
     .argument('[path]', 'one file; default: all')
-    .description('copy the files of a job into a folder')
+    .description('copy the files of a job into a folder; waits for its output files')
     .option('-o, --into <dir>', 'the folder; default: the current directory')
     .option('--force', 'overwrite existing files')
     .action(async (id: string, path: string | undefined, { into = '.', force = false }: GetOptions) => {
       if (id.startsWith('artifact_')) return printArtifact(cli, id)
       const place = { folder: resolve(cli.cwd, into), overwrites: force }
-      await (path === undefined ? getFiles(cli, id, place) : getFile(cli, await findFile(cli, id, path), place))
+      if (path !== undefined) return getFile(cli, await awaitFile(cli, id, path), place)
+      await waitForOutputs(cli, id)
+      await getFiles(cli, id, place)
     })
   artifact
     .command('cat')
     .argument('<job>')
     .argument('<path>')
     .description('print a file of a job')
-    .action(async (id: string, path: string) => printFile(cli, await findFile(cli, id, path)))
+    .action(async (id: string, path: string) => printFile(cli, await awaitFile(cli, id, path)))
 }
 
 async function printArtifact(cli: Cli, id: string): Promise<void> {

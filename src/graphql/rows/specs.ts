@@ -20,6 +20,7 @@ export interface SpecWords {
   /** 0: unlimited. */
   maxRunTimeSeconds: number
   capacityReservationId: string | null
+  hasOutputs: boolean
 }
 
 interface SpecText {
@@ -91,12 +92,14 @@ const deletedWords: SpecWords = {
   resources: null,
   maxRunTimeSeconds: 0,
   capacityReservationId: null,
+  hasOutputs: false,
 }
 
 async function readWords(sql: Sql, ids: readonly string[]): Promise<SpecWords[]> {
   const rows = await sql.query<SpecWords & { id: string }>(
     `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources,
-       (spec->>'maxRunTimeSeconds')::float8 AS "maxRunTimeSeconds", spec->>'capacityReservationId' AS "capacityReservationId"
+       (spec->>'maxRunTimeSeconds')::float8 AS "maxRunTimeSeconds", spec->>'capacityReservationId' AS "capacityReservationId",
+       coalesce(jsonb_array_length(spec->'outputs') > 0, false) AS "hasOutputs"
      FROM job WHERE id = ANY($1::text[])`,
     [ids],
     'spec_words',

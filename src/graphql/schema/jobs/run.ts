@@ -133,6 +133,14 @@ builder.node(RunRef, {
       description: 'Resources that the run consumed; null: the run has not ended or never started.',
       resolve: (run, _args, { specs }) => readUsage(run, specs),
     }),
+    outputsPending: t.boolean({
+      description:
+        'Whether files of `outputs` are still to be stored: the run has not ended, or they are being read. false if it never started or its node was lost.',
+      async resolve({ jobId, startedAt, finishedAt, lostAt, outputsAt }, _args, { specs }) {
+        if (outputsAt || lostAt || (finishedAt && !startedAt)) return false
+        return (await specs.words.load(jobId)).hasOutputs
+      },
+    }),
     logBytes: t.field({
       type: 'UInt53',
       description:
