@@ -22,7 +22,7 @@ export async function findFile(cli: Cli, id: string, path: string): Promise<Arti
   throw new Stop(exitCodes.notFound, `${path} is not a file of ${id}`, `"berth artifact ls ${id}" lists them`)
 }
 
-/** The same; if there is none, waits for the output files of the job. */
+/** The same. Waits for the output files of the job if it lacks the file. */
 export async function awaitFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
   return findFile(cli, id, path).catch(async (error) => {
     if (!(await waitForOutputs(cli, id))) throw error
