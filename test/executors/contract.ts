@@ -63,12 +63,12 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     describe('logs', () => testLogs(suite))
     describe('watch', () => testWatch(suite))
     describe('sample', () => testSample(suite))
-    describe('exec', () => testExec(suite))
     describe('a snapshot', () => testSnapshot(suite))
     describe('outputs', () => testOutputs(suite))
     describe('a secret', () => testSecrets(suite))
     testForgetAndDescribe(suite)
   })
+  describe(`${name}: a command in a run`, () => testExec(createBackend))
 }
 
 /** The backend of one test, with the runs that the test starts. */

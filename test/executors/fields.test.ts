@@ -154,9 +154,9 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   },
 }
 
-/** The container executor pulls before it makes the request. */
+/** The container executor pulls before it makes the request, and reads outputs after the run. */
 const notHere: Record<string, ReadonlySet<string>> = {
-  container: new Set([...ofPlanner, 'pull']),
+  container: new Set([...ofPlanner, 'pull', 'outputs']),
   kubernetes: ofCommand,
 }
 

@@ -82,7 +82,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       [labelNames.limit]: String(limitOf(spec, making)),
       ...(display !== null && { [labelNames.display]: display }),
       ...(check && { [labelNames.refusal]: check.refusalPath }),
-      ...(spec.outputs?.length && { [labelNames.workdir]: resolve(folder) }),
+      [labelNames.workdir]: resolve(folder),
       ...(image.digest !== null && { [labelNames.imageDigest]: image.digest }),
     },
     HostConfig: {

@@ -8,6 +8,7 @@ import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type Ter
 import { killScript, loginShell, sessionVariable } from '../process/scripts.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
+import { labels } from './labels.ts'
 import { findContainerAddress, parsePhase } from './observation.ts'
 import { Frames } from './output.ts'
 import { refusesConnections } from './remote-port.ts'
@@ -35,12 +36,13 @@ export interface ExecParts {
 export async function execInContainer(handle: Handle, order: ExecOrder, parts: ExecParts): Promise<ExecProcess> {
   const { engine } = parts
   const { command, size } = order
-  await findRunning(handle, parts.containers)
+  const { Config } = await findRunning(handle, parts.containers)
   const session = `${sessionVariable}=${randomUUID()}`
   const id = await createExec(engine, handle, {
     Cmd: command.length > 0 ? command : loginShell,
     Tty: size !== null,
     AttachStdin: true,
+    WorkingDir: Config.Labels?.[labels.workdir],
     Env: [session, ...(size ? ['TERM=xterm-256color'] : [])],
   })
   const socket = await engine.hijack(`/exec/${id}/start`, { Detach: false, Tty: size !== null })
@@ -48,19 +50,21 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   const resize = async ({ columns: w, rows: h }: TerminalSize) => {
     await engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
   }
-  if (size) void resize(size)
   // Processes that a command left behind stay when it has ended, as on this machine.
   const send = async (signal: string) => {
     if (!stdout.readableEnded) await kill(engine, handle, { session, signal }).catch(() => undefined)
   }
   const { stdout, stderr } = size ? { stdout: socket, stderr: null } : separate(socket)
+  const exitCode = once(stdout, 'close')
+    .then(() => readExitCode(id, parts))
+    .catch(() => null)
+  // A later size must not come before it.
+  if (size) await resize(size)
   return {
     stdin: socket,
     stdout,
     stderr,
-    exitCode: once(stdout, 'close')
-      .then(() => readExitCode(id, parts))
-      .catch(() => null),
+    exitCode,
     resize,
     signal: send,
     end: () => {

@@ -6,7 +6,7 @@ export const labels = {
   limit: 'berth.limit',
   display: 'berth.display',
   imageDigest: 'berth.image-digest',
-  /** The working directory of a run with outputs. */
+  /** The working directory of the run. */
   workdir: 'berth.workdir',
   /** The file for a refusal of the mount check. */
   refusal: 'berth.refusal',
