@@ -1,5 +1,5 @@
 import { Channel } from '../client/channel/channel.ts'
-import { closeCodes, cutMsMax, encodeJson, type Frame, type Kind, kinds } from '../client/channel/frames.ts'
+import { awayMsMax, closeCodes, encodeJson, type Frame, type Kind, kinds } from '../client/channel/frames.ts'
 import type { Clock } from '../platform/clock.ts'
 
 export interface LineSocket {
@@ -90,7 +90,7 @@ export class Line {
   #awaitConnection(): void {
     const wait = new AbortController()
     this.#wait = wait
-    void this.#options.clock.sleep(cutMsMax, wait.signal).then(() => {
+    void this.#options.clock.sleep(awayMsMax, wait.signal).then(() => {
       if (!wait.signal.aborted) this.end('The client did not come back')
     })
   }

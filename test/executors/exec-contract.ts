@@ -184,7 +184,7 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
     const look = 'stty size; echo $TERM; tty >&2; printf "\\033[31mred\\033[0m\\n"; exit 3'
     // Some backends set the size a moment after the start.
     const terminal = await run.openTerminal(`until [ "$(stty size)" = '30 100' ]; do sleep 0.1; done; ${look}`)
-    await terminal.shows(/30 100\r\nxterm-256color\r\n\/dev\/.*\r\n\x1b\[31mred\x1b\[0m\r\n/)
+    await terminal.shows(/30 100\r\nxterm-256color\r\n\/dev\/.*\r\n.\[31mred.\[0m\r\n/)
     expect(await terminal.process.exitCode).toBe(3)
   },
   async 'on a terminal follows a resize'(run) {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { Random } from '../../simulate/random.ts'
 import { ClientLine } from '../../src/client/channel/client-line.ts'
 import { kinds } from '../../src/client/channel/frames.ts'
 import { sessionsPerUserMax } from '../../src/domain/control/sessions.ts'
@@ -186,37 +185,6 @@ describe('a session', () => {
       },
       { action: 'session.close', detail: expect.objectContaining({ bytesOut: 28, bytesIn: 0, exitCode: 5 }) },
     ])
-  })
-
-  it.each([1, 2, 3])('continues exactly where it was after many cuts (seed %i)', async (seed) => {
-    const random = new Random(seed)
-    let cuts = 0
-    class CutSocket extends WebSocket {
-      constructor(url: string, protocols: string[]) {
-        super(url, protocols)
-        let left = random.between(2, 6)
-        this.on('message', () => {
-          left -= 1
-          if (left > 0) return
-          cuts += 1
-          this.terminate()
-        })
-      }
-    }
-    const { url } = await open(ann, job.jobId)
-    const received: Buffer[] = []
-    const line = new ClientLine({
-      url: socketUrl(url),
-      webSocket: CutSocket as unknown as typeof globalThis.WebSocket,
-      retryMs: 1,
-      take: (_kind, payload) => void received.push(Buffer.from(payload)),
-    })
-    const sent = Array.from({ length: 300 }, (_, i) => Buffer.from(`${i} ${'y'.repeat(random.between(0, 5_000))}\n`))
-    for (const each of sent) await line.send(kinds.stdin, each)
-    await line.send(kinds.eof)
-    expect(await line.ended).toEqual({ exitCode: 0, reason: null })
-    expect(Buffer.concat(received).equals(Buffer.concat(sent))).toBe(true)
-    expect(cuts).toBeGreaterThan(3)
   })
 })
 

@@ -1,5 +1,5 @@
 import { Channel } from './channel.ts'
-import { closeCodes, cutMsMax, decodeText, encodeJson, type Kind, kinds, sessionProtocol } from './frames.ts'
+import { awayMsMax, closeCodes, cutMsMax, decodeText, encodeJson, type Kind, kinds, sessionProtocol } from './frames.ts'
 
 /** The end of a session. `exitCode` null: unknown, for `reason`. */
 export interface LineEnd {
@@ -124,8 +124,8 @@ export class ClientLine {
     if (this.#secret === undefined) return this.close('The server refused the connection')
     if (finalCodes.has(code)) return this.close(reason || 'The server ended the session')
     const { retryMs = retryMsDefault, onCut } = this.#options
-    if (performance.now() - this.#heardMs > cutMsMax)
-      return this.close(`The connection was cut for ${cutMsMax / 1_000} s`)
+    if (performance.now() - this.#heardMs > awayMsMax)
+      return this.close(`The connection was cut for more than ${cutMsMax / 1_000} s, so the session is over`)
     onCut?.()
     this.#retry = setTimeout(() => this.#connect(), retryMs)
   }

@@ -25,6 +25,8 @@ export const kinds = {
 export const sessionProtocol = 'berth-session'
 /** How long a cut may last. */
 export const cutMsMax = 30_000
+/** How long both ends wait: one notices a cut late, because it last heard of the other at a ping, and a new connection takes a moment. */
+export const awayMsMax = cutMsMax + 10_000
 /** Codes with which the server closes a line that is over. */
 export const closeCodes = { done: 1000, replaced: 4409, broken: 1002 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]
