@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './berth-server.ts'
+import { makeDirectory } from './directory.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
@@ -125,6 +126,29 @@ export async function startNginx(serverPort: number): Promise<Balancer> {
     [/ *ssl_certificate_key .*\n/, ''],
     [/127\.0\.0\.1:4000/, `127.0.0.1:${serverPort}`],
   ])
+  return beginNginx(snippet, port)
+}
+
+/** nginx with TLS and a certificate of its own for these names, at the root of each. */
+export async function startTlsNginx(serverPort: number, names: readonly string[], port: number): Promise<Balancer> {
+  const folder = makeDirectory()
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const subject = ['-subj', '/CN=berth', '-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`]
+  const files = ['-keyout', key, '-out', certificate]
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...files], { stdio: 'ignore' })
+  const snippet = adapt(await readSnippet('nginx'), [
+    [/listen 443 ssl http2;/, `listen 127.0.0.1:${port} ssl http2;`],
+    [/server_name .*;/, `server_name ${names.join(' ')};`],
+    [/ssl_certificate .*/, `ssl_certificate ${certificate};`],
+    [/ssl_certificate_key .*/, `ssl_certificate_key ${key};`],
+    [/127\.0\.0\.1:4000/, `127.0.0.1:${serverPort}`],
+    [/location \/berth\/ /, 'location / '],
+    [/http:\/\/berth\/;/, 'http://berth;'],
+  ])
+  return beginNginx(snippet, port)
+}
+
+function beginNginx(snippet: string, port: number): Promise<Balancer> {
   const config = (folder: string) => {
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
       .map((name) => `${name}_temp_path ${folder}/${name};`)

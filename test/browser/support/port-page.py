@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 port, name = int(sys.argv[1]), sys.argv[2]
 PAGE = """<!doctype html><title>{name}</title><p id=got>{name} got: {cookie}</p><p id=socket></p><script>
-const socket = new WebSocket('ws://' + location.host + '/socket')
+const socket = new WebSocket(location.origin.replace('http', 'ws') + '/socket')
 socket.onopen = () => socket.send('hello')
 socket.onmessage = ({{ data }}) => (document.getElementById('socket').textContent = 'socket: ' + data)
 </script>"""
