@@ -291,7 +291,7 @@ export interface ExecOrder {
   unixUser: string | null
 }
 
-/** A command that was started by `exec`. It does not outlive the server. */
+/** A command that was started by `exec`. A server that stops ends it; one that is killed may leave it until the run ends. */
 export interface ExecProcess {
   readonly stdin: Writable
   readonly stdout: Readable
