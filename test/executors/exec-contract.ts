@@ -14,6 +14,7 @@ import {
   SessionRefused,
   type TerminalSize,
 } from '../../src/executors/executor.ts'
+import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 import type { Backend } from './contract.ts'
@@ -280,9 +281,23 @@ export function testExec(createBackend: () => Promise<Backend>): void {
   for (const [title, test] of Object.entries(cases))
     it(title, async ({ skip }) => (shared ? test(shared) : skip('the executor runs no commands')), caseMsMax)
 
-  it('ends with its job, and is refused after it', async ({ skip }) => {
+  it('ends with its job, reaches no port of another job, and is refused after its end', async ({ skip }) => {
     if (!shared) return skip('the executor runs no commands')
     const run = new Entered(executor, await start())
+    const port = await freePort()
+    // An image may have only the nc of busybox.
+    const greet = `import socket
+server = socket.create_server(("", ${port}))
+while True:
+    one = server.accept()[0]
+    one.sendall(b"hello")
+    one.close()`
+    const listener = await shared.open(`if command -v python3; then exec python3 -c '${greet}'; fi
+while :; do nc -l -p ${port} -e /bin/echo hello; done`)
+    const answers = () => shared?.connect(port).catch(() => '')
+    await until(answers, { what: 'the port of the other job answers' })
+    await expect(run.connect(port)).rejects.toThrow(SessionRefused)
+    await listener.end()
     const processes = [await run.open("trap '' TERM; echo up; while :; do sleep 1; done"), await run.open(['cat'])]
     if (processes[0]) await once(processes[0].stdout, 'data')
     for (const process of processes) process.stdout.resume()

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import { windowBytes } from '../../src/client/channel/channel.ts'
 import { decodeFrame, encodeFrame, encodeJson, type Frame, type Kind, kinds } from '../../src/client/channel/frames.ts'
 import type { TakenSession } from '../../src/domain/control/sessions.ts'
 import type { ExecProcess, Executor } from '../../src/executors/executor.ts'
@@ -116,6 +117,37 @@ describe('a command', () => {
     await until(() => calls.length >= 4, { what: 'the rest' })
     await new Promise(setImmediate)
     expect(calls).toEqual(['1', 'INT', '100', 'TERM'])
+    await live.cut('over')
+  })
+
+  it('that prints without end waits for its client, also over a cut', async () => {
+    let bytes = 0
+    const flood = new Readable({
+      read() {
+        bytes += 65_536
+        this.push(Buffer.alloc(65_536))
+      },
+    })
+    const process = fakeProcess({ stdout: flood, end: () => void flood.destroy() })
+    const { live } = begin({ exec: async () => process }, {})
+    const line = live.findLine(0)
+    const client = peer()
+    line?.connect(client, 0)
+    const settle = async () => {
+      for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+    }
+    await settle()
+    expect(bytes).toBeGreaterThan(0)
+    expect(bytes).toBeLessThan(4 * windowBytes)
+    const before = bytes
+    line?.disconnect(client, false)
+    await settle()
+    expect(bytes).toBe(before)
+    line?.connect(client, 0)
+    line?.receive(client, encodeFrame({ kind: kinds.ack, number: 4, payload: new Uint8Array() }))
+    await until(() => bytes > before, { what: 'it continues' })
+    await settle()
+    expect(bytes).toBeLessThan(before + 4 * windowBytes)
     await live.cut('over')
   })
 })

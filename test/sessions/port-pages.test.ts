@@ -36,6 +36,7 @@ beforeAll(async () => {
       .setHeader('set-cookie', given)
       .setHeader('clear-site-data', '"cookies"')
       .setHeader('x-accel-redirect', '/etc')
+    if (request.url === '/redirect') return void response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
     if (request.url === '/slow') return void response.writeHead(200).write('begun')
     response.write('you sent ')
     request.pipe(response)
@@ -173,6 +174,14 @@ describe('the page of a port', () => {
     expect(used.size).toBeLessThanOrEqual(6)
     await until(() => [...used].every(({ destroyed }) => destroyed), { what: 'idle connections are closed' })
     expect((await ask()).text).toBe('you sent x')
+  })
+
+  it('is no way to another address, by the path or by a redirect of the job', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    for (const path of ['http://169.254.169.254/latest', '//169.254.169.254/latest', 'https://127.0.0.1:1/'])
+      expect((await get(nameOf(job.jobId), path, { headers: { cookie } })).text).toBeOneOf(['you sent ', 'Not found\n'])
+    const got = await get(nameOf(job.jobId), '/redirect', { headers: { cookie } })
+    expect([got.status, got.headers.location]).toEqual([302, 'http://169.254.169.254/'])
   })
 
   it('says why a port is not reached', async () => {
