@@ -26,7 +26,7 @@ import { connectToContainer, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
 import { createRepeatedLook, lookAtMachine, type MachineLook } from './machine-look.ts'
 import { readRefusal } from './mount-check.ts'
-import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
+import { endedWithEngine, type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { copyPosition } from './output.ts'
 import { readContainerOutputs } from './outputs.ts'
 import { OutputReader } from './reading.ts'
@@ -271,10 +271,6 @@ const isFinal = (observation: Observation | undefined): boolean =>
 
 const unexpected = (): never => {
   throw new Error('A moment of the engine was not expected')
-}
-const endedWithEngine: Observation = {
-  state: 'gone',
-  info: 'The container engine was stopped, and ended its container',
 }
 const missing: Observation = { state: 'gone', info: 'The container does not exist' }
 

@@ -85,6 +85,15 @@ describe('the state of a container', () => {
     expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
   })
 
+  it.each([
+    ['Podman 4', 'created'],
+    ['Podman 5', 'exited'],
+  ])('is gone if the machine of %s was restarted', (_, status) => {
+    const cut = { Status: status, FinishedAt: '0001-01-01T00:00:00Z' }
+    expect(seen(cut)).toMatchObject({ state: 'gone', info: expect.stringContaining('was stopped') })
+    expect(isUnstarted(inspected(cut))).toBe(false)
+  })
+
   it('must be known; an unknown one throws', () => {
     expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
