@@ -5,6 +5,7 @@ import { readFile } from './archive.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { inspectImage, isReference } from './image.ts'
+import { diskFull } from './start-failure.ts'
 
 /**
  * The free disk and the GPUs of a machine, which engines do not report: read by a container of the configured image, if
@@ -43,6 +44,7 @@ export async function lookAtMachine(engine: Engine, containers: Containers, to: 
   if (image === undefined) return unseen
   const { seen, failure } = await look(engine, containers, { image, hasNvidia })
   if (seen !== null) return { ...parseLook(seen), gpuFailure: null }
+  if (failure?.includes(diskFull)) return { ...unseen, diskFree: 0 }
   if (!hasNvidia || failure === null || !/nvidia|gpu|device driver/i.test(failure)) return unseen
   const { seen: withoutGpus } = await look(engine, containers, { image, hasNvidia: false })
   return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }

@@ -3,7 +3,8 @@ import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 
 export const engineUnreachable = 'The container engine is unreachable'
-const diskFull = 'no space left on device'
+/** The words of dockerd and Podman. */
+export const diskFull = 'no space left on device'
 
 /**
  * Converts an error of a start. A refused request is a mistake of the job; an unreachable engine or a full disk, for

@@ -149,3 +149,15 @@ it.each([
   const prune = 'POST /containers/prune?filters={"label":["berth.owner=check"],"until":["10m"]}'
   expect(paths).toContain(prune)
 })
+
+it('a check of a machine whose disk is full names it', async () => {
+  await listenAsEngine(directory, (request, response) => {
+    if (request.url?.includes('/containers/create'))
+      return response.writeHead(500).end('{"message":"mkdir /var/lib/docker/x: no space left on device"}')
+    return /version|info/.test(request.url ?? '') ? answerFacts()(request, response) : response.end('{"Id":"sha256:i"}')
+  })
+  const to = { ssh: null, tls: undefined, isRemote: false, environment: {}, image: 'i', time: machineTime }
+  const log = createLog('silent')
+  const checked = await checkMachine(`unix://${join(directory, 'engine.sock')}`, { ...to, clock: systemClock, log })
+  expect(checked.troubles).toEqual([expect.stringContaining('0 % of the disk of the containers is free')])
+})
