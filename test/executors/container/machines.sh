@@ -7,6 +7,7 @@
 #   machines.sh down FOLDER
 # "ssh" of the server is FOLDER/ssh: it has keys and known hosts of its own.
 set -euo pipefail
+unset TMPDIR # a test removes its own at its end
 command=$1 folder=$2
 shift 2
 
@@ -22,7 +23,7 @@ start() {
   mkdir -p "$home"
   inside "$name" /usr/sbin/sshd -f "$home/sshd_config" -E "$home/sshd.log"
   if [ "$(kind "$name")" = podman ]; then
-    inside "$name" env -C "$home" CONTAINERS_CONF="$folder/containers.conf" setsid podman --root "$home/data" --runroot "$home/run" --cgroup-manager cgroupfs \
+    inside "$name" env -C "$home" CONTAINERS_CONF="$folder/containers.conf" setsid podman --root "$home/data" --runroot "$home/run" --tmpdir "$home/run/libpod" --cgroup-manager cgroupfs \
       system service --time=0 "unix://$home/engine.sock" >"$home/engine.log" 2>&1 </dev/null &
   else
     local gpus=()
@@ -44,7 +45,13 @@ stop() {
   own=$(ip netns pids "$(space "$1")" 2>/dev/null; pgrep -f -- "$folder/$1/" | grep -vx $$)
   for pid in $own; do echo "$pid"; pgrep -P "$pid"; done | sort -u | xargs -r kill -9 2>/dev/null || true
   sleep 0.5
-  rm -f "$folder/$1"/{docker.pid,engine.sock,sshd.pid} "$folder/$1"/exec/containerd/*.pid
+  unmount "$1"
+  # /run is empty after a restart of a machine.
+  rm -rf "$folder/$1"/{docker.pid,engine.sock,sshd.pid,exec,run}
+}
+
+unmount() {
+  for mount in $(awk -v home="$folder/$1/" 'index($2, home) == 1 { print $2 }' /proc/mounts | sort -r); do umount -l "$mount" || true; done
 }
 
 wire() {
@@ -121,7 +128,6 @@ down)
   while read -r name _; do
     stop "$name"
     ip netns del "$(space "$name")" 2>/dev/null || true
-    for mount in $(awk -v home="$folder/$name/" 'index($2, home) == 1 { print $2 }' /proc/mounts | sort -r); do umount -l "$mount" || true; done
   done <"$folder/names"
   ip link del "$(bridge)" 2>/dev/null || true
   ;;

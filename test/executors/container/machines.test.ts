@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -16,23 +16,13 @@ import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { clearExecutor, machineParts, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { addresses, lab, labPath, machines, names } from './machine-lab.ts'
 
-/**
- * Several machines behind ssh: `npm run test:executors` starts them (machines.sh) and names their folder. Elsewhere this
- * file is skipped, and says so.
- */
-const lab = process.env['BERTH_TEST_MACHINES']
 if (lab === undefined)
   process.stderr.write('SKIPPED: several machines; "npm run test:executors" runs them behind ssh\n')
 
-const lines = lab === undefined ? [] : readFileSync(join(lab, 'addresses'), 'utf8').trim().split('\n')
-const addresses = lines.map((line) => line.split(' ') as [name: string, address: string])
-const names = addresses.map(([name]) => name)
-const machines = (verb: string, name: string) =>
-  execFileSync('bash', [join(import.meta.dirname, 'machines.sh'), verb, lab ?? '', name], { stdio: 'inherit' })
-
 async function open(directory: string): Promise<Executor> {
-  const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
+  const environment = { ...process.env, PATH: labPath }
   const opened = addresses.map(async ([name, address]) => {
     const machine = await createMachine({
       engine: address,
@@ -72,7 +62,7 @@ const nextNode = () => [names[placed++ % names.length] ?? '']
 
 describe.skipIf(lab === undefined)('with several machines', () => {
   it.each(addresses)('berth node check describes %s', (name, address) => {
-    const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
+    const environment = { ...process.env, PATH: labPath }
     const check = [join(root, 'src/cli/main.ts'), 'node', 'check', '--image', 'localhost/bb:1', address]
     const answer = execFileSync(process.execPath, check, { env: environment, encoding: 'utf8' })
     expect(answer).toMatch(
@@ -81,6 +71,44 @@ describe.skipIf(lab === undefined)('with several machines', () => {
     expect(answer).toContain(`engine: "${address}", cpu: `)
     const gpus = 'gpus: [{ model: "NVIDIA A100", memoryGib: 40, tensorCores: true, cuda: ["1.0","12.4"], count: 2 }]'
     expect(answer.includes(gpus)).toBe(name === 'b')
+  })
+
+  const [, address = ''] = addresses[0] ?? []
+  const elsewhere = address.replace('root@', 'nobody@')
+  it.each([
+    ['changed its host key', address, 'UserKnownHostsFile', 'has changed; if that is right, run "ssh-keygen -R'],
+    ['has an unknown host key', address, 'UserKnownHostsFile=/dev/null', 'is not known; run "ssh root@'],
+    [
+      'knows no key of the server',
+      address,
+      'PubkeyAuthentication=no',
+      'accepts no key of the server; run "ssh-copy-id',
+    ],
+    ['keeps its socket from the account', elsewhere, '', 'let nobody use the socket ("usermod -aG docker nobody")'],
+    ['has no engine', `${address}.none`, '', 'start the engine there'],
+  ])('berth node check names the remedy if a machine %s', async (_, engine, option, remedy) => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-machines-'))
+    const known = readFileSync(join(lab ?? '', 'known_hosts'), 'utf8')
+      .trim()
+      .split('\n')
+    const keys = known.map((line) => line.split(' ').slice(1).join(' '))
+    await writeFile(
+      join(directory, 'known_hosts'),
+      known.map((line, at) => `${line.split(' ')[0]} ${keys[(at + 1) % keys.length]}\n`).join(''),
+    )
+    const given = option === 'UserKnownHostsFile' ? `${option}=${directory}/known_hosts` : option
+    await writeFile(
+      join(directory, 'ssh'),
+      `#!/bin/sh\nexec /usr/bin/ssh -F none ${given && `-o ${given}`} -i ${lab}/key -o UserKnownHostsFile=${lab}/known_hosts "$@"\n`,
+      { mode: 0o755 },
+    )
+    const command = [join(root, 'src/cli/main.ts'), 'node', 'check', engine]
+    const env = { ...process.env, PATH: `${directory}:${labPath}` }
+    const { status, stderr } = spawnSync(process.execPath, command, { env, encoding: 'utf8' })
+    await rm(directory, { recursive: true })
+    expect(status).toBe(1)
+    expect(stderr).toContain(remedy)
+    expect(stderr).toContain(engine)
   })
 
   contract('machines', async () => {
@@ -152,13 +180,13 @@ describe.skipIf(lab === undefined)('with several machines', () => {
       })
     })
 
-    it('is interrupted when its machine is restarted', { timeout: 120_000 }, async () => {
-      const [, name = ''] = names
-      const handle = await start(name, sh('sleep 600'))
-      await untilState(executor, handle, 'running')
+    it.each(names)('on %s is interrupted when its machine is restarted', { timeout: 300_000 }, async (name) => {
+      const handle = await start(name, sh('echo before; sleep 600'))
+      await read(executor, handle, { enough: ({ out }) => out === 'before\n' })
       machines('off', name)
       machines('on', name)
       expect(await untilState(executor, handle, 'gone')).toMatchObject({ info: expect.stringContaining('was stopped') })
+      expect((await read(executor, handle)).out).toBe('before\n')
       const again = await start(name, sh('echo up'))
       expect((await read(executor, again)).out).toBe('up\n')
     })
