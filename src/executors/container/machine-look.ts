@@ -55,6 +55,8 @@ async function look(engine: Engine, containers: Containers, { image, hasNvidia }
   const host = {
     NetworkMode: 'none',
     CapDrop: ['ALL'],
+    // Podman makes the root of containers read-only by its mode.
+    CapAdd: ['DAC_OVERRIDE'],
     SecurityOpt: ['no-new-privileges'],
     Memory: memoryBytesMax,
     MemorySwap: memoryBytesMax,
