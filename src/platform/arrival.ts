@@ -10,7 +10,6 @@ interface Arrival {
   signal: AbortSignal
 }
 
-/** Maximum wait for the database. */
 export const arrivalMsMax = 300_000
 const retryMs = 500
 const tellMs = 10_000
@@ -28,7 +27,7 @@ export async function awaitDatabase({ address, clock, log, signal }: Arrival): P
     if (error === null) break
     const waitedMs = clock.monotonicMs() - beganMs
     const waitedSeconds = Math.round(waitedMs / 1_000)
-    if (signal.aborted) throw new Error('Stopped while the database was waited for', { cause: error })
+    if (signal.aborted) throw new Error('Stopped while waiting for the database', { cause: error })
     if (!isUnavailable(error)) throw error
     if (waitedMs > arrivalMsMax)
       throw new Error(`The database at ${host}:${port || '5432'} did not come up within ${arrivalMsMax / 1_000} s`, {
@@ -49,14 +48,14 @@ export async function awaitDatabase({ address, clock, log, signal }: Arrival): P
 }
 
 export interface ConnectionLimits {
-  /** Connections that the role may have at once. */
+  /** Maximum number of connections of the current role. */
   available: number
   maxConnections: number
 }
 
 export async function readConnectionLimits(address: Address): Promise<ConnectionLimits> {
   const [limits] = await onOwnConnection({ address, direct: false }, (sql) => sql.query<ConnectionLimits>(limitsSql))
-  if (!limits) throw new Error('The database does not say how many connections it has')
+  if (!limits) throw new Error('Cannot read the connection limits of the database')
   return limits
 }
 
@@ -74,7 +73,7 @@ async function onOwnConnection<Result>(
   }
 }
 
-/** Reserved connections are not for ordinary roles; roles and databases may have limits of their own. */
+/** Subtracts connections that are reserved for superusers, and applies the limits of the role and of the database. */
 const limitsSql = `
 SELECT max AS "maxConnections", least(
     max - CASE WHEN rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int
@@ -83,7 +82,7 @@ SELECT max AS "maxConnections", least(
 FROM pg_roles, pg_database, LATERAL (SELECT current_setting('max_connections')::int AS max) m
 WHERE rolname = current_user AND datname = current_database()`
 
-/** false: a pooler refuses the settings of a session, or drops them. */
+/** Returns whether session settings reach the server. A pooler rejects or drops them. */
 export async function keepsSettings(address: Address): Promise<boolean> {
   try {
     const kept = await onOwnConnection({ address, direct: true }, (sql) => sql.query(settingsSql))
@@ -94,7 +93,7 @@ export async function keepsSettings(address: Address): Promise<boolean> {
   }
 }
 
-/** Error code with which a pooler refuses a start-up parameter. */
+/** Error code with which a pooler rejects a start-up parameter. */
 const protocolViolation = '08P01'
 
 const settingsSql = `

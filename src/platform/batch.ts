@@ -1,22 +1,22 @@
 import { Unavailable } from './tx.ts'
 
 /**
- * Groups items that arrive together: items that come during a batch make the next one. Batches have no timer: a single
- * item runs at the end of this turn of the event loop. After `hangsAfterMs` of one batch, waiting and new items are
- * refused as Unavailable until it ends; nothing was done for them.
+ * Groups items that arrive together. Items that arrive during a batch form the next batch. Batches have no timer: a
+ * single item runs at the end of the current turn of the event loop. If a batch takes longer than `hangsAfterMs`,
+ * waiting and new items fail with Unavailable until it ends; none of them was processed.
  */
 
 export interface BatchOptions<Item, Result> {
   max: number
   run: (items: readonly Item[]) => Promise<readonly Result[]>
   /**
-   * Returns whether a single item may have caused the failure. If so, the batch is split in halves until the bad item
-   * is alone.
+   * Returns whether a single item may have caused the failure. If so, the batch is split in halves until that item is
+   * alone.
    */
   mayBeOneItem: (error: unknown) => boolean
 }
 
-/** Together with the time of the next batch, this must be less than callers wait. */
+/** Together with the duration of the next batch, this must be shorter than the timeout of callers. */
 const hangsAfterMs = 5_000
 
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): (item: Item) => Promise<Result> {

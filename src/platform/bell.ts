@@ -1,9 +1,9 @@
 import type { Clock, Wake } from './clock.ts'
 
 /**
- * A wait ends when the bell rings, after `ms`, or when the signal fires, and does not tell which. A waiter that does
- * not await between reading the state and waiting misses no ring. A ring ends `endsPerTurnMax` waits per turn of the
- * event loop: the work of thousands of waiters would block it.
+ * A wait ends when the bell rings, after `ms`, or when the signal fires; the waiter cannot see which. A waiter that
+ * does not await between reading the state and waiting misses no ring. A ring ends at most `endsPerTurnMax` waits per
+ * turn of the event loop, because the work of thousands of waiters would block it.
  */
 
 export type Bell = ReturnType<typeof createBell>
@@ -32,10 +32,9 @@ export function createBell(clock: Clock) {
   }
 }
 
-/** Ends a wait. */
 type Waiter = () => void
 
-/** Each signal has one listener: one per wait would cost more than the wait. */
+/** Each signal has one listener for all its waiters, because a listener for each wait would cost more than the wait. */
 const bySignal = new WeakMap<AbortSignal, Set<Waiter>>()
 
 function waitersOf(signal: AbortSignal): Set<Waiter> {
@@ -60,7 +59,7 @@ class Alarm implements Wake {
   aborted = false
   #end: (() => void) | undefined
 
-  /** The last one cancels the alarm. */
+  /** Cancels the alarm when its last waiter leaves. */
   leave(waiter: Waiter) {
     this.waiters.delete(waiter)
     if (this.waiters.size > 0) return

@@ -1,8 +1,8 @@
 /**
- * A pool of memory blocks for output: V8 marks the whole heap after at most 64 MiB of new buffers, which costs as much
- * as everything else. A block is used again when all of its holders have released it. A holder that forgets to release
- * leaves the block to the garbage collector; a holder that reads after its release would read other output. Bytes
- * outside of a block are ignored.
+ * A pool of memory blocks for output. Without it, V8 marks the whole heap after at most 64 MiB of new buffers, which
+ * costs as much as all other work. A block is used again when all of its holders have released it. A holder that
+ * forgets to release leaves the block to the garbage collector; a holder that reads after its release may read other
+ * output. Buffers that are not of the pool are ignored.
  */
 
 export const blockBytes = 262_144

@@ -1,6 +1,6 @@
 /**
- * Loops and waits use a `Clock`; times come from a `Time`. Neither uses the settable clock of this machine, which may
- * be wrong or jump.
+ * Loops and waits use a `Clock`; timestamps come from a `Time`. Neither uses the settable clock of this machine, which
+ * may be wrong or jump.
  */
 
 export interface Clock {
@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number, signal?: Wake): Promise<void>
 }
 
-/** An AbortSignal, or something cheaper. */
+/** An AbortSignal, or a cheaper object with the same events. */
 export interface Wake {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void

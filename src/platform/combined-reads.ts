@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Sql } from './tx.ts'
 
 /**
- * Independent reads in one round trip: queries of the same turn become one statement with a column of JSON for each,
- * so their rows must consist of JSON values. While requests keep the event loop busy, a round trip costs milliseconds.
+ * Combines independent reads into one round trip: the queries of one turn of the event loop become one statement with a
+ * JSON column for each, so rows must be JSON values. While requests keep the event loop busy, a round
+ * trip costs milliseconds.
  */
 
 export function combineReads(sql: Sql): Sql {
@@ -53,7 +54,7 @@ async function ask(sql: Sql, batch: readonly Asked[]): Promise<unknown[][]> {
   return batch.map((_, index) => row?.[index] ?? [])
 }
 
-/** PostgreSQL truncates names of statements to this length, and would confuse two with the same beginning. */
+/** PostgreSQL truncates statement names to this length, so two long names with the same beginning would collide. */
 const nameBytesMax = 63
 const hashDigits = 16
 

@@ -1,20 +1,20 @@
 import pg from 'pg'
 
 /**
- * How every connection to PostgreSQL is made. Every wait is limited on both sides, because a host that is gone sends
- * nothing. A statement that exceeds its limit on this side closes its connection (`pipeline`): a late answer would be
- * taken for that of the next statement. The server cancels a statement shortly before that, and ends idle
- * transactions, waits for locks, and sessions of clients that are gone.
+ * Options of every connection to PostgreSQL. Both sides limit every wait, because a host that is gone sends nothing. A
+ * statement that exceeds the limit of this side closes its connection (`pipeline`), because its late response would be
+ * read as that of the next statement. The server cancels the statement shortly before, and ends idle transactions,
+ * waits for locks, and sessions of clients that are gone.
  */
 
 export interface Address {
-  /** The address; an embedded database may restart on another port. */
+  /** The connection URL. An embedded database may restart on another port. */
   readonly url: string
-  /** For the embedded database: set if its disk is full, so that it cannot serve. */
+  /** For the embedded database: the error to report while a full disk prevents its start. */
   readonly outOfRoom?: DiskFull | null
 }
 
-/** The error of PostgreSQL, for a server that has stopped on a full disk. */
+/** A PostgreSQL server stopped because its disk is full. */
 export class DiskFull extends Error {
   readonly code = '53100'
 
@@ -27,21 +27,21 @@ interface ConnectionOptions {
   address: Address
   name: string
   statementMsMax: number
-  /** false: behind a transaction pooler, which refuses unknown start-up parameters. */
+  /** Whether settings can be sent as start-up parameters. A transaction pooler rejects unknown ones. */
   direct: boolean
 }
 
-/** Plus the time limit of a statement this is less than 10 s, so every caller gets a response by then. */
+/** The sum of this and the time limit of a statement is less than 10 s, so every caller gets a response by then. */
 const connectMsMax = 3_000
 /** The server cancels a statement this much before this side gives up, so that the connection stays usable. */
 export const cancelBeforeTimeoutMs = 500
-/** A frozen process must not keep its locks, above all the fence of a leader. */
+/** Limits how long a frozen process keeps its locks, above all the fence of a leader. */
 const idleInTransactionMsMax = 3_000
 const lockMsMax = 5_000
 const probeAfterMs = 5_000
 const endMsMax = 1_000
 
-/** A system without these settings logs that and continues. */
+/** If the system does not support these settings, PostgreSQL logs that and continues. */
 const serverProbes = {
   tcp_keepalives_idle: 5,
   tcp_keepalives_interval: 2,
@@ -68,13 +68,13 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 
-/** Prisma's adapter sends and reads moments in UTC and ISO. */
+/** Prisma's adapter requires timestamps in UTC and ISO format. */
 export const sessionMoments = { timezone: 'UTC', datestyle: 'ISO' }
 
-/** Compiling a statement that PostgreSQL overestimates takes longer than running it: 1.3 s instead of 16 ms. */
+/** If PostgreSQL overestimates a statement, compiling it takes longer than running it: 1.3 s instead of 16 ms. */
 const planning = { jit: 'off' }
 
-/** Settings of the operator come last and win. */
+/** Settings of the operator come last and take precedence. */
 function withSettings(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return url
@@ -88,7 +88,7 @@ function withSettings(url: string): string {
 
 export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
-/** For COPY, which may take hours and may wait for a slow reader: the connection has no limits of time. */
+/** For COPY, which may take hours and may wait for a slow reader: the connection has no timeouts. */
 export const createCopyClient = (address: Address, name: string): pg.Client =>
   new pg.Client({
     connectionString: address.url,
@@ -98,7 +98,7 @@ export const createCopyClient = (address: Address, name: string): pg.Client =>
     keepAliveInitialDelayMillis: probeAfterMs,
   })
 
-/** Ends the connection. A clean end needs a response of the other side, which may be unreachable. */
+/** Ends the connection cleanly if the server responds in time; it may be unreachable. */
 export async function disconnect(client: pg.Client): Promise<void> {
   const cut = setTimeout(() => cutOff(client), endMsMax)
   await client.end().catch(() => undefined) // the connection has already ended

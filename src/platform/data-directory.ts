@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /**
  * Identity of a data directory: an id stored in it, which copies share, and its place (boot, device and inode), which
- * is unique. A move within a file system keeps the place.
+ * is unique. Moving it within a file system keeps the place.
  */
 
 export async function identify(path: string, bootId: string): Promise<{ id: string; place: string }> {
@@ -15,12 +15,12 @@ export async function identify(path: string, bootId: string): Promise<{ id: stri
 /** null: the directory is missing, or no server has used it. */
 export const readDirectoryId = (path: string): Promise<string | null> => read(join(path, 'id'))
 
-/** Gives the directory this id unless it has an id. Returns the id that it has then. */
+/** Stores `id` in the directory unless it has an id. Returns the id that the directory has then. */
 export async function adoptDirectoryId(path: string, id: string): Promise<string> {
   return readOrMakeId(join(path, 'id'), id)
 }
 
-/** If two processes make the id, one wins, and neither reads half an id. */
+/** If two processes create the id at the same time, one of them wins, and both read the same complete id. */
 async function readOrMakeId(path: string, id: string = randomUUID()): Promise<string> {
   const known = await read(path)
   if (known !== null) return known

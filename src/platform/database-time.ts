@@ -2,14 +2,14 @@ import type { Clock, Time } from './clock.ts'
 import type { Sql } from './tx.ts'
 
 /**
- * The time of the database without a query for each moment: the last answer plus the measured time. Each answer bounds
- * the present; an estimate outside of the bounds moves to the nearer one, so a slow answer does not spoil a good
- * estimate.
+ * The time of the database without a query for each reading: the last response plus the time measured since. Each
+ * response bounds the current time. An estimate outside of the bounds moves to the nearer bound, so a slow response
+ * does not spoil a good estimate.
  */
 
 export type DatabaseTime = Time & { look(): Promise<void> }
 
-/** 100 ppm of drift are 1 ms in this time. */
+/** Pause between queries. A drift of 100 ppm adds up to 1 ms in this time. */
 export const timeLookMs = 10_000
 
 export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<DatabaseTime> {
@@ -24,12 +24,12 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
   }
 }
 
-/** The exact time, by a query. */
+/** Reads the exact time with a query. */
 export async function readNow(sql: Sql): Promise<Date> {
   return new Date(await readNowMs(sql))
 }
 
-/** Returns bounds of the offset to the clock. */
+/** Returns the bounds of the difference between the database's time and the clock. */
 async function ask(sql: Sql, clock: Clock): Promise<{ fromMs: number; toMs: number }> {
   const askedMs = clock.monotonicMs()
   const nowMs = await readNowMs(sql)

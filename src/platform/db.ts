@@ -18,25 +18,25 @@ import {
   whyUnavailable,
 } from './tx.ts'
 
-/** One pool, shared by Prisma and by raw statements. */
+/** A connection pool, shared by Prisma and by raw statements. */
 export interface Db extends Address {
   readonly pool: pg.Pool
-  /** For reads only; writes use `serializable`. */
+  /** For reads only; use `serializable` for writes. */
   readonly prisma: Reads
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** With Prisma's models, for ordinary rows. After a serialization conflict the transaction is retried. */
+  /** A transaction with Prisma's models, for ordinary rows. It is retried after a serialization conflict. */
   serializable<T>(work: (tx: Tx) => Promise<T>, options?: Omit<OrdinaryOptions, 'isolation'>): Promise<T>
   /**
-   * With models, READ COMMITTED, for rows that hot paths write as well (nodes, pools), which it locks first:
-   * SERIALIZABLE would run again for each start that was committed meanwhile.
+   * A READ COMMITTED transaction with Prisma's models, for rows that hot paths write as well (nodes, pools). The work
+   * locks these rows first. With SERIALIZABLE it would be retried for each start that was committed meanwhile.
    */
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** The last writes of the work are sent together with the commit. */
+  /** A transaction whose last writes are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
   /**
-   * Calls the listener when a transaction has ended, including a failed one, since its commit may have succeeded. Returns
+   * Calls the listener when a transaction has ended, also after a failure, since the commit may have succeeded. Returns
    * the function that removes the listener.
    */
   onTransactionEnded(listener: () => void): () => void
@@ -51,7 +51,7 @@ export interface DbOptions {
   direct?: boolean
 }
 
-/** Time limit of a statement; statements that read whole tables have `wholeTableMsMax`. */
+/** Time limit of a statement. Statements that read whole tables use `wholeTableMsMax`. */
 const statementMsMax = 6_500
 const int8 = 20
 
@@ -112,7 +112,7 @@ const connectionWaits = defineHistogram({
   buckets: requestBuckets,
 })
 
-/** A statement on the pool gets its connection by the same method. */
+/** Measures waits of statements, too: the pool's `query` calls `connect`. */
 function measureWaits(pool: pg.Pool) {
   type Connected = (error: Error | undefined, client?: pg.PoolClient, release?: () => void) => void
   const connect = pool.connect.bind(pool) as (then: Connected) => void
@@ -132,8 +132,8 @@ function measureWaits(pool: pg.Pool) {
 }
 
 /**
- * Removes the names of prepared statements: behind a pooler, a name may be taken or unknown in the session of the next
- * transaction.
+ * Removes the names of prepared statements. Behind a pooler, the session of the next transaction may not know a name,
+ * or use it for another statement.
  */
 function leaveUnnamed(client: pg.Client) {
   const query = client.query.bind(client) as (asked: unknown, ...rest: unknown[]) => unknown
@@ -142,10 +142,7 @@ function leaveUnnamed(client: pg.Client) {
   client.query = unnamed as typeof client.query
 }
 
-/**
- * Replaces an error of the connection: a PostgreSQL that stopped on a full disk refuses connections, and the new error
- * reports the disk.
- */
+/** Replaces a connection error with the cause if the embedded PostgreSQL stopped because its disk is full. */
 function explain(error: unknown, { outOfRoom }: Address): unknown {
   if (error instanceof Unavailable)
     return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
@@ -153,8 +150,8 @@ function explain(error: unknown, { outOfRoom }: Address): unknown {
 }
 
 /**
- * When a connection breaks, closes the idle ones, which may be broken too: each would otherwise cost a statement that
- * waits for its time limit.
+ * When a connection breaks, closes the idle connections, which may be broken too. Each of them would otherwise make a
+ * statement wait until its time limit.
  */
 function dropSuspects(pool: pg.Pool, log: Log) {
   const idle = new Set<pg.PoolClient>()
@@ -165,7 +162,7 @@ function dropSuspects(pool: pg.Pool, log: Log) {
     const suspects = [...idle]
     idle.clear()
     for (const client of suspects) {
-      client.emit('error', new Error('Another connection broke')) // the pool forgets it at once
+      client.emit('error', new Error('Another connection broke')) // removes the client from the pool
       cutOff(client)
     }
   }
@@ -173,7 +170,7 @@ function dropSuspects(pool: pg.Pool, log: Log) {
   pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection broke'))
 }
 
-/** Parses bigint as a number; all values are below 2⁵³. */
+/** Parses bigint as a number, because all values are below 2⁵³. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === int8 && format !== 'binary') return Number
   return pg.types.getTypeParser(oid, format as 'text')

@@ -1,7 +1,7 @@
-/** An object that is made when one of its properties is first read. */
+/** Returns an object that `make` creates when one of its properties is first read. */
 export const deferred = <T extends object>(make: () => T): T => renewable(make).value
 
-/** The same, made again at the first read after `renew`. */
+/** Like `deferred`, but the object is created again at the first read after `renew`. */
 export function renewable<T extends object>(make: () => T): { value: T; renew: () => void } {
   let made: T | undefined
   const value = new Proxy<T>({} as T, {

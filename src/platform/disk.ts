@@ -4,8 +4,8 @@ import type { Log } from './log.ts'
 import { createLoop } from './loop.ts'
 
 /**
- * Reports a full disk or a missing directory in the log, at its beginning and its end, and in /readyz. Writes that
- * fail are retried by their owners.
+ * Reports a full disk or a missing directory in /readyz, and in the log when the problem begins and ends. The writers
+ * retry failed writes themselves.
  */
 
 export type DiskWatch = ReturnType<typeof createDiskWatch>
@@ -14,10 +14,10 @@ type DiskWatchOptions = { path: string; holds: string; clock: Clock; log: Log }
 type Problem = 'FULL' | 'MISSING'
 
 const pollMs = 5_000
-/** A single write may be this large. */
+/** The largest single write. */
 const roomBytesMin = 1024 * 1024
 
-/** `holds`: the data that is kept there, for the message. */
+/** `holds` describes, for messages, the data that is stored at `path`. */
 export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions) {
   const begins: Record<Problem, string> = {
     FULL: `the disk of ${holds} is full`,
@@ -42,7 +42,7 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions) {
   }
 
   return {
-    /** Only the log names the path, because not every reader may know it. */
+    /** Leaves the path out of the message, because not every reader may know it. The log has it. */
     async findProblem(): Promise<string | null> {
       await look()
       return problem && begins[problem]

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto'
 
 /**
  * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7, safe in URLs, file names and shell
- * words. Ids of one process sort in the order in which they are made, so indexes grow at their end.
+ * words. The ids of a process sort in the order of their creation, so indexes grow at their end.
  */
 
 export type TypedId<Prefix extends string> = `${Prefix}_${string}`
@@ -14,11 +14,11 @@ const randomBytesMax = randomBytesPerId * 256
 const uuid = Buffer.alloc(16)
 const random = Buffer.alloc(randomBytesMax)
 let randomUsed = randomBytesMax
-/** Milliseconds of the newest id, and a count within them. */
+/** Milliseconds of the newest id, and the number of ids in that millisecond. */
 let newestMs = 0
 let count = 0
 const countBits = 12
-/** An earlier moment gets ids of the newest, unless it is further back: then a clock was set. */
+/** A clock that is further behind the newest id was set; below that, ids reuse the newest millisecond. */
 const behindMsMax = 1_000
 
 export function typedId<Prefix extends string>(prefix: Prefix, nowMs: number): TypedId<Prefix> {
@@ -43,7 +43,7 @@ function advance(nowMs: number): void {
   else if (count === 0) newestMs += 1
 }
 
-/** 26 characters of 5 bits; the first two bits are 0. */
+/** Encodes 26 characters of 5 bits; the first two bits are 0. */
 function base32(bytes: Uint8Array): string {
   let text = ''
   let rest = 0

@@ -1,13 +1,13 @@
 /**
- * Detects whether this process runs late because its event loop or the machine is busy. Timeouts that fire then say
- * nothing about the other side.
+ * Detects whether this process runs late because its event loop or the machine is busy. Timeouts that fire while it is
+ * late do not prove that the other side failed.
  */
 type Lateness = ReturnType<typeof createLateness>
 
 const tickMs = 250
-/** A healthy process is late by some milliseconds. */
+/** A healthy process is late by a few milliseconds. */
 const lateMs = 500
-/** Longer than the time limit of every statement. */
+/** How long the process counts as late afterwards: longer than the time limit of every statement. */
 const memoryMs = 10_000
 
 export function createLateness(nowMs: () => number) {
@@ -21,7 +21,7 @@ export function createLateness(nowMs: () => number) {
       dueMs = nowMs() + tickMs
     },
     isLate: (): boolean => nowMs() - dueMs > lateMs || nowMs() - lateAtMs < memoryMs,
-    /** The worst lateness since the last call. */
+    /** Returns the worst lateness since the last call. */
     takeWorstMs(): number {
       const worst = Math.max(worstMs, nowMs() - dueMs)
       worstMs = 0
@@ -30,7 +30,7 @@ export function createLateness(nowMs: () => number) {
   }
 }
 
-/** Undefined until `watchLateness`: the process counts as on time. */
+/** Undefined before `watchLateness`: the process counts as punctual. */
 let own: Lateness | undefined
 
 /** Disposing stops the watch. */

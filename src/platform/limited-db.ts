@@ -3,7 +3,7 @@ import type { Reads } from './models.ts'
 
 type Run = <Result>(work: () => Promise<Result>) => Promise<Result>
 
-/** The same connections: each statement outside of a transaction, and each transaction, runs as work of `run`. */
+/** Returns a Db that runs each transaction, and each statement outside of a transaction, through `run`. */
 export function limitDb(db: Db, run: Run): Db {
   const limit =
     <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>

@@ -7,13 +7,13 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | '
 
 export interface LogOptions {
   destination?: DestinationStream
-  /** Time without failures after which the log reports the end of an outage. */
+  /** Time without failures after which the log reports that an outage ended. */
   quietMs?: number
 }
 
 /**
- * Structured lines on stderr, without secrets (redaction.ts). Failures that repeat during trouble around the server are
- * logged once, as a warning (troubles.ts).
+ * Writes structured lines to stderr, without secrets (redaction.ts). Failures that repeat during an outage are logged
+ * once, as a warning (troubles.ts).
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
@@ -27,7 +27,7 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
     writeTrouble.call(this, hideError(fields as object, trouble), String(message))
   }
 
-  // A log with level error loses lines, too.
+  // The warning is written even if the level of the log is `error`.
   const onDropped = (lines: number) =>
     log.child({}, { level: 'warn' }).warn({ lines }, 'lines were dropped: the reader of the log was too slow')
   const stream = destination ?? createOutput(process.stderr, { onDropped })

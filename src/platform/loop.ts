@@ -3,9 +3,9 @@ import type { Log } from './log.ts'
 import { backOffMs } from './retry.ts'
 
 /**
- * Background work: `runOnce` does everything that can be done now; the loop runs it when woken, and every `pollMs` in
- * case a wake-up was lost. Wake-ups during a run make it run once more. A failed run is retried after a growing pause.
- * `stop` lets the current run finish.
+ * Background work. `runOnce` does everything that can be done now. The loop calls it after each wake-up, and every
+ * `pollMs` in case a wake-up was lost. A wake-up during a run makes the loop run once more. A failed run is retried
+ * after a growing pause. `stop` waits for the current run.
  */
 
 export interface Loop {
@@ -16,7 +16,7 @@ export interface Loop {
 
 export interface LoopOptions {
   name: string
-  /** Maximum pause; a function is called after each run. */
+  /** Maximum pause between runs. If it is a function, it is called after each run. */
   pollMs: number | (() => number)
   runOnce: (signal: AbortSignal) => Promise<unknown>
   clock: Clock
@@ -64,7 +64,7 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
     },
     wake() {
       woken = true
-      // Without a reason it would make an exception with a stack.
+      // Without a reason, abort() would create an exception with a stack.
       if (failures === 0) wakeUp?.abort('woken')
     },
     async stop() {

@@ -10,16 +10,16 @@ import {
 } from '@prometheus-io/client'
 
 /**
- * The metrics of this process. A room defines its metrics beside the code that counts. No label may name a person, team,
- * account, job, run or node: then the number of series does not grow with use.
+ * The metrics of this process. A room defines its metrics beside the code that updates them. No label may name a
+ * person, team, account, job, run or node, so the number of series does not grow with use.
  */
 const registry = new Registry()
-// Each sample wakes an idle process.
+// Each sample wakes up an idle process.
 collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 10_000 })
 
-/** Seconds: from an answer out of memory to a request that people notice. */
+/** Seconds: from a response out of memory to a delay that users notice. */
 export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-/** Seconds: from a start at once to a day in the queue. */
+/** Seconds: from an immediate start to a day in the queue. */
 export const waitBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
 
 const own = { registers: [registry] }
@@ -39,12 +39,12 @@ export interface Exposition {
   text: string
 }
 
-/** All metrics, in the format that the caller accepts: OpenMetrics, else the text format of Prometheus. */
+/** Prints all metrics in the format that `accept` requests: OpenMetrics, else the text format of Prometheus. */
 export async function exposeMetrics(accept = ''): Promise<Exposition> {
   if (!accept.includes('application/openmetrics-text'))
     return { type: registry.contentType, text: await registry.metrics() }
   const open = new Registry(Registry.OPENMETRICS_CONTENT_TYPE)
-  // Copies, because this format renames the counters that it prints.
+  // Copies, because the OpenMetrics format renames the counters that it prints.
   for (const metric of await registry.getMetricsAsJSON()) {
     const copy = { ...metric, get: () => copy }
     open.registerMetric(copy as never)
@@ -59,7 +59,7 @@ export interface MetricDescription {
   labels: readonly string[]
 }
 
-/** Descriptions of all metrics that are defined so far, by name. */
+/** Describes all metrics that are defined so far, sorted by name. */
 export const describeMetrics = (): MetricDescription[] =>
   registry
     .getMetricsAsArray()

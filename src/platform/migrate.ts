@@ -129,14 +129,14 @@ const recordTable = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`
 const serverVersionMin = 150_000
-/** Maximum wait for another process that migrates. */
+/** Maximum wait while another process migrates. */
 const migrationWaitMsMax = 600_000
-/** A script may rewrite every table. */
+/** Long, because a script may rewrite every table. */
 const migrationMsMax = 4 * 3_600_000
 /** Poll interval, in case a notification is lost. */
 const watchMs = 10_000
 
-/** Read once: the folder may get another version while the process continues. */
+/** Reads the scripts once, because an upgrade may replace the folder while the process runs. */
 const readShipped = () => (shipped ??= readMigrations(migrationsDirectory))
 let shipped: Promise<Migration[]> | undefined
 
@@ -160,7 +160,7 @@ async function refuseOldServer(client: pg.Client) {
   throw new MigrationRefused(`PostgreSQL ${server?.version} is too old: Berth needs 15 or newer`)
 }
 
-/** Models name the schema, hand-written statements follow the search_path. */
+/** Models use the schema by name, hand-written statements follow the search_path. */
 async function refuseOtherSchema(client: pg.Client) {
   const { rows } = await client.query<{ schema: string | null; path: string; remedy: string }>(
     `SELECT current_schema() AS schema, current_setting('search_path') AS path,
@@ -205,7 +205,7 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES (${id}, ${sum}, ${of}, now(), clock_timestamp(), 1)`,
   ]
-  // A script may end with a comment.
+  // The newline ends a comment at the end of the script.
   await client.query(statements.join('\n;\n')).catch((cause: unknown) => {
     const known = sqlState(cause) !== undefined
     const what = known

@@ -6,16 +6,16 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 
 /**
  * Prisma's models. Outside of transactions they read over the shared pool. Inside, a transaction of `tx.ts` lends its
- * connection: BEGIN, COMMIT, retries and limits are those of hand-written statements, and both kinds see each other's
- * writes. One client serves all transactions, because each has its own query compiler: 15 to 30 ms and about 10 MB. A
- * database whose models are not used opens none.
+ * connection: BEGIN, COMMIT, retries and limits are those of hand-written statements, and both see each other's writes.
+ * All transactions share one client, because each client has its own query compiler, which takes 15 to 30 ms and about
+ * 10 MB. A database whose models are not used opens no client.
  */
 
 type ModelName = Uncapitalize<Prisma.ModelName>
 type Reading = 'findUnique' | 'findUniqueOrThrow' | 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'count'
 
 export type Models = Pick<PrismaClient, ModelName>
-/** Writes belong in a transaction with the audit entry and the changes for leaders. */
+/** Prisma's models without writes. Writes belong in a transaction with the audit entry and the changes for leaders. */
 export type Reads = {
   readonly [Name in ModelName]: Pick<PrismaClient[Name], Extract<Reading, keyof PrismaClient[Name]>>
 }
@@ -24,7 +24,7 @@ type Given<T> = {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>
 } & { [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field] }
 
-/** Removes undefined fields: their columns keep their value or get their default. */
+/** Removes undefined fields, so their columns keep their value or get their default. */
 export const given = <T extends object>(fields: T): Given<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
 
@@ -45,7 +45,7 @@ export function openModels(pool: pg.Pool) {
     get reads(): Reads {
       return open()
     },
-    /** Loads the query compiler, which takes longest, so that no transaction waits for it. */
+    /** Loads the query compiler, the slowest part, so that no transaction waits for it. */
     ready: (): Promise<void> => open().$connect(),
     /** Runs `work` over the connection of a transaction that the caller began and ends. */
     within: <T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T> =>
@@ -54,7 +54,7 @@ export function openModels(pool: pg.Pool) {
   }
 }
 
-/** A connection for one transaction of `work`; a query that `work` leaves behind cannot take it later. */
+/** A connection for one transaction of `work`. Queries that `work` did not await cannot use it later. */
 interface Loan {
   connection: pg.PoolClient | undefined
 }
@@ -78,7 +78,7 @@ function lending(pool: pg.Pool, loans: AsyncLocalStorage<Loan>): SqlDriverAdapte
   }
 }
 
-/** Sends Prisma's statements over the lent connection; the end of the transaction sends nothing (`usePhantomQuery`). */
+/** Sends Prisma's statements over the lent connection; the end sends no statement (`usePhantomQuery`). */
 async function borrowed(connection: pg.PoolClient): Promise<Transaction> {
   const adapter = await new PrismaPg(new PoolOfOne(connection)).connect()
   const execute = async (sql: string) => {
@@ -98,7 +98,7 @@ async function borrowed(connection: pg.PoolClient): Promise<Transaction> {
   }
 }
 
-/** A pool for the adapter that sends every statement over one connection and opens none. */
+/** A pool for the adapter that sends every statement over one connection and opens no other. */
 class PoolOfOne extends pg.Pool {
   constructor(connection: pg.PoolClient) {
     super()

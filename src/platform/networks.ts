@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** Tests whether an address is one of these, or in one of these networks, such as 10.0.0.0/8. */
+/** Returns a function that tests whether an address is one of `entries`: addresses, or networks such as 10.0.0.0/8. */
 export function createNetworks(entries: readonly string[]): (address: string) => boolean {
   if (entries.length === 0) return () => false
   const networks = new BlockList()

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Writes a key at most once per pause: values that come during a write, or for `pauseMs` after it, are merged into the
- * next write. Each caller waits until its value is written.
+ * Writes each key at most once per pause: values that arrive during a write, or for `pauseMs` after it, are merged into
+ * the next write. Each caller waits until its value is written.
  */
 
 export interface NewestOptions<Value> {

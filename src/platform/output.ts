@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { defineCounter } from './metrics.ts'
 
 /**
- * stdout and stderr of the server, which continues if their reader is gone (EPIPE), hung up (EIO), or takes nothing (a
- * frozen `tee`, Ctrl-S), and if the disk is full. Texts wait for a slow reader up to a limit, and are dropped beyond
- * it.
+ * Wraps stdout and stderr of the server. The server continues if their reader is gone (EPIPE), hung up (EIO) or reads
+ * nothing (a frozen `tee`, Ctrl-S), and if the disk is full. Texts wait for a slow reader up to a limit; further texts
+ * are dropped.
  */
 type Stream = Writable & { _handle?: { setBlocking?(isBlocking: boolean): void } | null }
 
@@ -22,7 +22,7 @@ const waitingCharsMaxDefault = 1024 * 1024
 const exitMsMax = 1_000
 const pollMs = 10
 
-/** Dropped texts of all outputs of this process. */
+/** Number of texts that were dropped by all outputs of this process. */
 let droppedInAll = 0
 export const countDroppedTexts = (): number => droppedInAll
 

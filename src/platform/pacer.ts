@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts'
 const turnMsMax = 10
 
 /**
- * Lets `perTurn` callers, and none after `turnMsMax`, pass in each turn of the event loop, in order, so that a
- * thousand woken callers do not block it. undefined: the caller passes now.
+ * Returns a function that limits how many woken callers run in one turn of the event loop: `perTurn`, and none after
+ * `turnMsMax`. Others wait, in order. The function returns undefined if the caller may run now.
  */
 export function createPacer(
   perTurn: number,

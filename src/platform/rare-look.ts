@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Schedules a query over all rows, between queries over new rows only. While a transaction stays open (a backup), dead
- * rows make the full query slower by the minute. So it takes at most 1/`share` of the time, unless the pause has
- * reached `pauseMsMax`.
+ * Schedules a query over all rows, between queries over new rows only. During a long transaction (a backup), dead rows
+ * make the full query slower by the minute. So it takes at most 1/`share` of the time, unless the pause has reached
+ * `pauseMsMax`.
  */
 export type RareLook = ReturnType<typeof createRareLook>
 
@@ -18,7 +18,7 @@ const share = 20
 export function createRareLook({ clock, everyMs, pauseMsMax }: RareLookOptions) {
   let dueMs = Number.NEGATIVE_INFINITY
 
-  /** A full query that was requested meanwhile is due already. */
+  /** Sets the next time, unless a full query was requested during this one. */
   function rest(beganMs: number, atLeastMs: number) {
     const tookMs = clock.monotonicMs() - beganMs
     dueMs = Math.min(dueMs, beganMs + Math.min(pauseMsMax, Math.max(atLeastMs, share * tookMs)))
@@ -26,7 +26,6 @@ export function createRareLook({ clock, everyMs, pauseMsMax }: RareLookOptions) 
 
   return {
     isDue: (): boolean => clock.monotonicMs() >= dueMs,
-    /** Makes the full query due now. */
     ask(): void {
       dueMs = Number.NEGATIVE_INFINITY
     },

@@ -2,10 +2,10 @@ import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 import { isUnavailable, Unavailable } from './tx.ts'
 
-/** Pause before a stream reads again after the database did not answer. */
+/** Pause before a stream reads again after the database did not respond. */
 export const retryMs = 1_000
 
-/** Reads for a stream. undefined: the database did not respond, and the stream tries again later. */
+/** Returns undefined if the database did not respond; the stream then tries again later. */
 export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -16,7 +16,7 @@ export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Prom
   }
 }
 
-/** Repeats the read until the database responds. undefined: `signal` fired before. */
+/** Repeats the read until the database responds. Returns undefined if `signal` fires first. */
 export async function readWhenAvailable<T extends object | null>(
   { log, clock }: { log: Log; clock: Clock },
   signal: AbortSignal,

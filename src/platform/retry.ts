@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts'
 
-/** Work resumes this soon after the database is back. */
+/** Maximum pause, so that work resumes soon after the database is back. */
 const pauseMsMax = 5_000
 
-/** Exponential back-off: `firstMs`, doubled for each of the failures before, at most `maxMs`. */
+/** Exponential back-off: `firstMs`, doubled for each earlier failure, at most `maxMs`. */
 export const backOffMs = (failures: number, firstMs: number, maxMs = pauseMsMax): number =>
   Math.min(maxMs, firstMs * 2 ** failures)
 
@@ -14,7 +14,7 @@ interface RetryOptions {
   onFailure: (error: unknown, failures: number) => void
 }
 
-/** Repeats the work with growing pauses until it succeeds. undefined: `signal` fired before. */
+/** Repeats the work with growing pauses until it succeeds. Returns undefined if `signal` fires first. */
 export async function retryUntilSuccess<T>(
   { clock, signal, onFailure }: RetryOptions,
   work: () => Promise<T>,

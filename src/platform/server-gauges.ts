@@ -6,27 +6,27 @@ import { takeWorstLatenessMs } from './lateness.ts'
 import { openFilesMax } from './open-files.ts'
 import { countDroppedTexts } from './output.ts'
 
-/** Measurements of this process, for the conditions of its installation. */
+/** Measurements of this process, for the conditions of the installation. */
 export interface ServerGauges {
   /** The worst lateness of the event loop since the last report. */
   eventLoopLateMs: number
-  /** null: the system does not tell. */
+  /** null: the system does not report it. */
   openFiles: number | null
-  /** null: the system does not tell. */
+  /** null: the system does not report it. */
   openFilesMax: number | null
   /** Free bytes of the disk that has the data directory; null: the directory is missing. */
   diskFreeBytes: number | null
-  /** Size of that disk; null: the directory is missing. */
+  /** Size of the disk that has the data directory; null: the directory is missing. */
   diskBytes: number | null
-  /** The clock of this machine minus that of the database. */
+  /** Time of this machine's clock minus that of the database. */
   clockApartMs: number
-  /** The middle one of the last three times of a small write. */
+  /** Median duration of the last three small writes. */
   databaseMs: number
   /** The shortest of the last three waits for a database connection of this process. */
   connectionWaitMs: number
   /** Lines of the log that were dropped in the last half minute. */
   droppedLines: number
-  /** The configuration file, if every account of the machine can read the secrets in it; null: none can. */
+  /** The configuration file, if it has secrets that every account of the machine can read; else null. */
   exposedFile: string | null
   /** Ids of the keys that decrypt secrets. */
   secretKeys: readonly string[]
@@ -39,11 +39,11 @@ interface MeterOptions {
   clock: Clock
   time: Time
   dataDir: string
-  /** The configuration file, if one of its values is a secret; else null. */
+  /** The configuration file, if it contains a secret; else null. */
   secretsFile: string | null
   /** Ids of the keys that decrypt secrets. */
   secretKeys: readonly string[]
-  /** Measures, for each pool that this process leads, the time since its last completed pass; null: another leads. */
+  /** Per pool, measures the time since the last completed pass; null: another process leads the pool. */
   stalled: ReadonlyMap<string, { readStalledMs(): number | null }>
 }
 
@@ -60,7 +60,7 @@ export class GaugeMeter {
     this.#options = options
   }
 
-  /** Runs a small write and remembers the time that it took. */
+  /** Runs a small write and records its duration. */
   async measureWrite<T>(write: () => Promise<T>): Promise<T> {
     const { clock } = this.#options
     const beganMs = clock.monotonicMs()
@@ -97,7 +97,7 @@ export class GaugeMeter {
   async #measureWait(): Promise<number> {
     const { db, clock } = this.#options
     const beganMs = clock.monotonicMs()
-    // A timeout is a wait, too; a database that is away fails the report.
+    // A timeout counts as a wait. If the database is unreachable, the report fails.
     await db.pool.connect().then(
       (client) => client.release(),
       () => undefined,
@@ -125,6 +125,6 @@ async function readDisk(path: string): Promise<Pick<ServerGauges, 'diskFreeBytes
 
 const othersRead = 0o004
 
-/** Whether every account of the machine may read a file; its folders do not count. */
+/** Whether every account of the machine may read the file, regardless of the permissions of its folders. */
 export const isReadableToAll = (path: string): boolean =>
   ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & othersRead) !== 0

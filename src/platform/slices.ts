@@ -17,13 +17,13 @@ export async function inSlices<Item, Result>(
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** Waits for a turn of the event loop for this caller alone: the slices of several callers do not add up to a long one. */
+/** Waits for a turn of the event loop that no other caller gets, so slices of several callers do not add up. */
 export async function yieldAlone(): Promise<void> {
   lastTurn = lastTurn.then(() => otherTurn())
   await lastTurn
 }
 
-/** Processor time of this thread: work of other processes does not count. */
+/** Processor time of this thread, without that of other threads and processes. */
 export function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -1,8 +1,8 @@
 /**
  * A plain `async function*` cannot be stopped while it waits: `return()` queues behind the pending `next()`. Here
- * `return()` fires `signal` first, which ends every wait in `source`. After 16 items in a row the wrapper yields to
- * the event loop: a source that answers from memory would starve the sockets. The source is made for the first
- * `next()`, so a source that opens something is sure to be ended.
+ * `return()` fires `signal` first, which ends every wait in `source`. After 16 items in a row the wrapper yields to the
+ * event loop, because a source that reads from memory would starve the sockets. The source is created at the first
+ * `next()`, so a source that opens a resource is always ended.
  */
 
 export function stoppable<T>(

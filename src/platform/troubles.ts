@@ -1,9 +1,9 @@
 import { isUnavailable, Unavailable, whyUnavailable } from './tx.ts'
 
 /**
- * Trouble around the server (the database is away, a disk is full) makes every loop, stream and request fail until it
- * is over. The log reports it with two lines per part of the server: at its first failure, and after `quietMs` without
- * one, which is longer than every pause before a retry. Defects are logged each time.
+ * During an outage (the database is unreachable, a disk is full), every loop, stream and request fails. The log reports
+ * it with two lines per part of the server: at its first failure, and after `quietMs` without a failure, which is
+ * longer than every pause before a retry. Defects are logged each time.
  */
 
 export interface Trouble {
@@ -26,7 +26,7 @@ interface Ongoing {
   timer: NodeJS.Timeout
 }
 
-/** Something that the server needs is missing but may come back, such as its data directory. */
+/** A resource that the server needs, such as its data directory, is missing but may come back. */
 export class Outage extends Error {
   override name = 'Outage'
 }
@@ -45,7 +45,7 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
   }
 
   return {
-    /** true: the first failure of its kind in this part of the server. */
+    /** Returns true for the first failure of this kind in this part of the server. */
     begins(part: string, { kind }: Trouble): boolean {
       const key = `${kind} ${part}`
       const nowMs = Date.now()
@@ -64,7 +64,7 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
 
 const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 
-/** The outage that an error belongs to; null: the error is a defect. */
+/** Returns the outage that an error belongs to, or null if the error is a defect. */
 export function classifyTrouble(error: unknown): Trouble | null {
   if (!(error instanceof Error)) return null
   const root = rootOf(error)
@@ -85,6 +85,6 @@ function rootOf(error: Error): Error {
   return root
 }
 
-/** A host with several addresses refuses with an AggregateError, whose own message is empty. */
+/** The error of a host with several addresses is an AggregateError, whose own message is empty. */
 const wordsOf = (error: Error): string =>
   error.message || (error instanceof AggregateError ? error.errors.map(String).join(', ') : error.name)

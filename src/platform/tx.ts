@@ -5,12 +5,12 @@ import type { ModelClient, Models } from './models.ts'
 import { backOffMs } from './retry.ts'
 
 /**
- * Transactions and the one retry list. Hand-written statements go through `Sql`, alone or in a transaction; Prisma's
- * models write ordinary rows in the same transactions (`Tx`), so this file reads the errors of both.
+ * Transactions and the list of errors that they retry. Hand-written statements use `Sql`, alone or in a transaction;
+ * Prisma's models write ordinary rows in the same transactions (`Tx`), so this file reads the errors of both.
  */
 
 export interface Sql {
-  /** `name`: the statement is prepared once per connection. */
+  /** If `name` is given, the statement is prepared once per connection. */
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
 }
 
@@ -25,13 +25,13 @@ const retryable = new Set(['40001', '40P01'])
 /** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
 const retryDelayMs = (attempt: number) => Math.random() * backOffMs(attempt, 10, 500)
 
-/** The caller may try again. The edge shows it as UNAVAILABLE. */
+/** The caller may try again. The API reports it as UNAVAILABLE. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
 /**
- * The SQLSTATE of a failed statement, in all forms: pg's own error (`code`), Prisma's known request errors
+ * Returns the SQLSTATE of a failed statement from all kinds of errors: of pg (`code`), Prisma's known request errors
  * (`meta.driverAdapterError.cause`) and, at COMMIT, a bare DriverAdapterError (`cause`, no `code`).
  */
 export function sqlState(error: unknown): string | undefined {
@@ -41,7 +41,7 @@ export function sqlState(error: unknown): string | undefined {
     cause?: { originalCode?: unknown }
     meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
   }
-  // P0001 as a `code` may be PostgreSQL's or Prisma's.
+  // A `code` P0001 may be of PostgreSQL or of Prisma, so the original code comes first.
   for (const original of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode])
     if (isSqlState(original)) return original
   return isSqlState(code) && !/^P\d{4}$/.test(code) ? code : prismaState(code)
@@ -62,7 +62,7 @@ export function brokenConstraint(error: unknown): string | undefined {
   return undefined
 }
 
-/** Five digits and capital letters with at least one digit, which excludes EPIPE. */
+/** Five digits and capital letters, at least one of them a digit, which excludes EPIPE. */
 const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
 
 function prismaState(code: unknown): string | undefined {
@@ -82,7 +82,7 @@ function prismaState(code: unknown): string | undefined {
   }
 }
 
-/** The database or the network cannot serve now, or a time limit has passed. */
+/** Whether the database or the network is unable to serve now, or a time limit has passed. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error)
   if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|25006|53...|40001|40P01)$/.test(state)
@@ -98,7 +98,7 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-/** Cancelled by PostgreSQL, or unanswered shortly after its limit. */
+/** Whether PostgreSQL cancelled the statement, or did not respond until shortly after its time limit. */
 export function isStatementTimeout(error: unknown): boolean {
   const cause = error instanceof Unavailable ? error.cause : error
   return sqlState(cause) === '57014' || (cause instanceof Error && cause.message.startsWith('Query read timeout'))
@@ -112,11 +112,11 @@ const reasons: Readonly<Record<string, string>> = {
   '57014': 'The database takes too long for a statement',
 }
 
-/** null: this server is not overloaded. That says nothing about the database. */
+/** Returns why this server is overloaded, or null. null does not mean that the database responds. */
 export function whyOverloaded(error: unknown): string | null {
   const cause = error instanceof Unavailable ? error.cause : error
   const message = cause instanceof Error && sqlState(cause) === undefined ? cause.message : ''
-  // pg has this message for its pool, and another one for PostgreSQL.
+  // pg uses this message for its pool, and another one for PostgreSQL.
   if (message.startsWith('timeout exceeded when trying to connect'))
     return 'This server is overloaded: all of its database connections are in use'
   if (isLate() && /^(Query read timeout|timeout expired|Connection terminated due to connection timeout)/.test(message))
@@ -124,7 +124,7 @@ export function whyOverloaded(error: unknown): string | null {
   return null
 }
 
-/** true: a statement was sent and not answered, so its change may have been made. */
+/** Whether a statement was sent but not answered, so its change may have been made. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error) || sqlState(error) !== undefined) return false
   const code = 'code' in error ? String(error.code) : ''
@@ -158,23 +158,23 @@ export interface TransactionOptions {
   isolation?: Isolation
   tries?: number
   alsoRetry?: ((error: unknown) => boolean) | undefined
-  /** Limit of each statement; default: that of the connection. */
+  /** Time limit of each statement; default: the limit of the connection. */
   statementMsMax?: number
   settings?: Readonly<Record<string, string>>
 }
 
-/** A crash of the machine may undo the transaction. */
+/** A crash of the machine may undo the transaction after its commit. */
 export const relaxed: TransactionOptions = { settings: { synchronous_commit: 'off' } }
 
 /**
- * For joins of large sets: if statistics say that a table is almost empty, PostgreSQL compares every row with every other
- * one, and the statement exceeds its limit at each attempt until the next ANALYZE.
+ * For joins of large sets. If statistics say that a table is almost empty, PostgreSQL compares every row with every
+ * other one, and the statement exceeds its limit at each attempt until the next ANALYZE.
  */
 export const linearJoins: TransactionOptions = { settings: { enable_nestloop: 'off' } }
 
 export const wholeTableMsMax = 120_000
 
-/** The last writes are sent but not awaited: the commit is sent with them. */
+/** The last writes are sent but not awaited, so the commit is sent with them. */
 export interface Ending<T> {
   result: T
   writes: Promise<unknown>
@@ -187,7 +187,7 @@ export const inTransaction = <T>(
 ): Promise<T> =>
   endingTransaction(pool, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }), options)
 
-/** Models have the limits and the settings of every connection. */
+/** Models use the limits and settings of the connection. */
 export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax' | 'settings'>
 
 export async function ordinaryTransaction<T>(
@@ -201,12 +201,12 @@ export async function ordinaryTransaction<T>(
     result: await models.within(connection, (prisma) => work({ ...sql, prisma })),
     writes: Promise.resolve(),
   })
-  return endingTransaction(pool, within, { ...options, settings: sessionMoments }) // a pooler's session may have others
+  return endingTransaction(pool, within, { ...options, settings: sessionMoments }) // a pooler may change them
 }
 
 /**
- * Connections pipeline: the first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of
- * them failed.
+ * Connections pipeline: the first statements are sent with BEGIN, and the last ones with COMMIT, which rolls back if
+ * any of them failed.
  */
 export function endingTransaction<T>(
   pool: pg.Pool,
@@ -219,7 +219,7 @@ export function endingTransaction<T>(
   const once = async () => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // The event of a session that ends between two statements has no other listener here.
+    // If the session ends between two statements, its error event has no other listener here.
     const onError = (error: Error) => {
       broken = error
     }
@@ -227,7 +227,7 @@ export function endingTransaction<T>(
     try {
       const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${local.join('')}`)
       const working = work(pgSql(client, statementMsMax), client).then((ending) => {
-        ending.writes.catch(() => undefined) // if BEGIN fails, so do they, and no one waits for them
+        ending.writes.catch(() => undefined) // if BEGIN fails, so do these writes, and no one awaits them
         return ending
       })
       const [, { result, writes }] = await settleAll([begun, working])
@@ -244,7 +244,7 @@ export function endingTransaction<T>(
   return withDatabaseRetries(tries, once, alsoRetry)
 }
 
-/** Throws the error of the first in order: later ones may be its consequence. */
+/** Waits for all, and throws the first error in order, because later ones may be its consequence. */
 export async function settleAll<T extends readonly unknown[]>(
   parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }],
 ) {

@@ -4,10 +4,10 @@ import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 
 export interface WakeupOptions<Topic extends string> {
-  /** null: behind a transaction pooler, where wake-ups are polled. */
+  /** null: behind a transaction pooler, so listeners poll. */
   address: Address | null
   topics: readonly Topic[]
-  /** Topics that stay in this process. */
+  /** Topics that are not sent to other processes. */
   localTopics?: readonly Topic[]
   clock: Clock
   log: Log
@@ -18,16 +18,16 @@ export const nameChannel = (topic: string) => `${prefix}${topic}`
 const gapMs = 15
 const reconnectMs = 500
 const statementMsMax = 5_000
-/** A process that only listens would not notice a dead connection. */
+/** Interval of a query that detects a dead connection: a process that only listens would not notice it. */
 const probeMs = 10_000
 
 /**
- * Wake-ups between rooms and processes. A wake-up carries no data; losing one costs at most one poll. Call `poke`
- * after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
+ * Wake-ups between rooms and processes. A wake-up carries no data; a lost wake-up costs at most one poll. Call `poke`
+ * after a commit, never inside a transaction, because a pending NOTIFY takes a global lock at commit.
  *
  * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
- * same topic at most every `gapMs`. One connection per process listens and sends, so that the process recognises its
- * own notifications by their backend pid.
+ * same topic at most every `gapMs`. Each process listens and sends over one connection, so that it recognises its own
+ * notifications by their backend pid.
  */
 export class Wakeups<Topic extends string> {
   readonly #options: WakeupOptions<Topic>
@@ -35,7 +35,7 @@ export class Wakeups<Topic extends string> {
   readonly #pending = new Map<string, 'sent' | 'again'>()
   readonly #abort = new AbortController()
   readonly #listening: Promise<void>
-  /** Topics that are sent together at the end of this turn of the event loop. */
+  /** Topics to send together at the end of this turn of the event loop. */
   #due: string[] = []
   #client: pg.Client | undefined
   #sending: Promise<unknown> = Promise.resolve()
@@ -86,7 +86,7 @@ export class Wakeups<Topic extends string> {
     this.#due = []
     this.#sending = this.#sending
       .then(() => this.#client?.query(topics.map((topic) => `NOTIFY ${nameChannel(topic)}`).join(';')))
-      .catch((error) => this.#options.log.debug({ err: error, topics }, 'notifications were lost'))
+      .catch((error) => this.#options.log.debug({ err: error, topics }, 'cannot send notifications'))
   }
 
   async #listen(address: Address) {

@@ -28,7 +28,7 @@ const logTailBytes = 2_000
 const roomBytesMin = 1024 * 1024
 const writtenAfterMs = 500
 const connectionsMin = 200
-/** Maximum processes of one data directory that are connected at the same time. */
+/** Maximum number of processes that use a data directory at the same time. */
 const sharersMax = 4
 
 interface Starting {
@@ -68,7 +68,7 @@ export async function ensureCluster(place: Place, { durable }: { durable: boolea
   })
 }
 
-/** PostgreSQL cannot open the files of another major version. */
+/** PostgreSQL cannot open files of another major version. */
 async function refuseOtherMajor(place: Place): Promise<void> {
   const stored = (await readFile(join(dataOf(place), 'PG_VERSION'), 'utf8').catch(absent))?.trim()
   if (stored === undefined || stored === place.major) return
@@ -103,9 +103,9 @@ async function readPidFile(place: Place): Promise<string[] | null> {
 }
 
 /**
- * Pids are used again, and paths mislead: a copied directory names the server of the original, and a moved one has
- * another path than its server got. So the working directory of the process decides; where the kernel hides it (a
- * container), the directory that the server was given.
+ * Whether process `pid` is the server of this place. Pids are reused, and paths mislead: a copied directory names the
+ * server of the original, and the server of a moved directory has the old path. So the working directory of the process
+ * decides, or, where the kernel hides it (a container), the directory in its arguments.
  */
 export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
   if (!isProcessAlive(pid)) return false
@@ -117,7 +117,7 @@ export async function isPostmaster(pid: number, place: Place): Promise<boolean> 
   return isOurData((await isReadable(workplace)) ? workplace : await givenData(pid), place)
 }
 
-/** Whether SIGSTOP keeps the server or one of its processes from ending; Linux only. */
+/** Whether SIGSTOP prevents the server or one of its processes from ending; Linux only. */
 export async function isFrozen(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(absent)
   const states = [String(pid), ...(children?.match(/\d+/g) ?? [])].map(async (each) => {
@@ -158,9 +158,9 @@ const absent = (error: NodeJS.ErrnoException): null => {
 }
 
 /**
- * PostgreSQL gives up if the pid in postmaster.pid belongs to another process now, and if a crash of the machine left
- * the file empty. Such a file is renamed and read again: if another process started a server meanwhile, the file is
- * put back.
+ * PostgreSQL refuses to start if another process now has the pid in postmaster.pid, and if a crash of the machine left
+ * that file empty. Such a file is renamed and read again. If another process started a server meanwhile, the file is
+ * renamed back.
  */
 async function putStalePidFileAside(place: Place) {
   const lines = await readPidFile(place)
@@ -181,7 +181,7 @@ async function isInTheWay(lines: readonly string[], place: Place): Promise<boole
   return (await readPidFile(place))?.join('\n') === lines.join('\n')
 }
 
-/** The server has its own session, so that neither the end of this process nor Ctrl-C ends it. */
+/** Starts the server in its own session, so that neither the end of this process nor Ctrl-C ends it. */
 export async function startPostmaster(place: Place, { durable, connections }: Starting): Promise<ChildProcess> {
   await putStalePidFileAside(place)
   const port = await choosePort(place)
@@ -234,9 +234,8 @@ export async function saysDiskFull(place: Place): Promise<boolean> {
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
 
-/** true: the disk has no space even for postmaster.pid and the end of the WAL. */
+/** true: the disk has no space for postmaster.pid and the end of the WAL. */
 export function isDiskFull({ home }: Place): boolean {
-  // The directory may be missing for a while.
   if (!existsSync(home)) return false
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin
@@ -255,7 +254,7 @@ async function choosePort(place: Place): Promise<number> {
   return (last > 0 && (await freePort(last))) || (await freePort(0)) || 0
 }
 
-/** The port, or any free one for 0; null: a process listens on it. */
+/** Returns the port, or a free port if `port` is 0. Returns null if a process listens on the port. */
 function freePort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -3,9 +3,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The database of a data directory that the server's account cannot reach is in a folder of the system directory. Each
- * names the other, so a moved directory finds its database again, and a copy whose original exists gets a database of
- * its own.
+ * If the server's account cannot reach the data directory, the database is in a folder of the system directory. The
+ * data directory and this folder name each other: a moved directory finds its database again, and a copy of a directory
+ * that still exists gets a database of its own.
  */
 export async function homeElsewhere(dataDir: string, systemDir: string): Promise<string> {
   const name = (await knownName(dataDir, systemDir)) ?? randomBytes(8).toString('hex')
@@ -34,7 +34,7 @@ async function knownName(dataDir: string, systemDir: string): Promise<string | n
   return owner === null || (await isOurs(JSON.parse(owner) as Owner, dataDir)) ? name : null
 }
 
-/** The record names this directory, or one that does not exist any more. */
+/** Whether the record names this directory, or one that no longer exists. */
 async function isOurs(owner: Owner, dataDir: string): Promise<boolean> {
   const [ours, theirs] = await Promise.all([dataDir, owner.path].map((path) => stat(path).catch(() => null)))
   const isOwner = (found: typeof ours) => found?.dev === owner.dev && found?.ino === owner.ino

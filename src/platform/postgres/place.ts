@@ -11,7 +11,7 @@ export interface Place {
   bin: string
   /** Major version of the programs, such as 18. */
   major: string
-  /** null: the account of this process. */
+  /** null: PostgreSQL runs under the account of this process. */
   account: Account | null
 }
 
@@ -24,17 +24,17 @@ interface PlaceOptions {
   dataDir: string
   log: Log
   systemDir?: string
-  /** false: the database stays in the data directory, or the start fails. */
+  /** Whether the database may be outside of the data directory. If not, the start fails where it would have to be. */
   mayMove?: boolean
 }
 
-/** Under root the account of PostgreSQL may pass through the data directory without listing it. */
+/** If the server runs as root, the account of PostgreSQL may pass through the data directory without listing it. */
 export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
- * PostgreSQL refuses to run as root. If root starts the server, PostgreSQL runs as the owner of existing data, else as
- * `postgres` or `nobody`. If that account cannot enter the data directory, as in a clone
- * under /root, the files are in /var/lib/berth.
+ * PostgreSQL does not run as root. If root starts the server, PostgreSQL runs as the owner of existing data, else as
+ * `postgres` or `nobody`. If that account cannot enter the data directory, as in a clone under /root, the files are in
+ * /var/lib/berth.
  */
 export async function findPlace({
   dataDir,
@@ -105,7 +105,7 @@ async function copyBinaries({ directory, version }: Binaries, systemDir: string)
   return target
 }
 
-/** Gives the server's account the bits of the owner, regardless of the umask of the installation. */
+/** Gives all accounts the permissions of the owner, regardless of the umask of the installation. */
 async function openToAll(directory: string) {
   const inside = await readdir(directory, { recursive: true, withFileTypes: true })
   for (const entry of inside.filter((found) => !found.isSymbolicLink())) {
@@ -140,7 +140,7 @@ function unprivileged(): Account {
   return { uid: overflowId, gid: overflowId }
 }
 
-/** Whether the account may pass every existing directory down to `path`, by mode bits. */
+/** Whether the mode bits let the account enter every existing directory down to `path`. */
 function canEnter(path: string, { uid, gid }: Account): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
   const shift = stat?.uid === uid ? 6 : stat?.gid === gid ? 3 : 0

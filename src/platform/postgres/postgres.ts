@@ -45,24 +45,24 @@ export interface PostgresOptions {
   log: Log
   clock: Clock
   connections?: number
-  /** For tests: false trades the safety of the data for speed. */
+  /** For tests: false makes writes faster and loses data in a crash. */
   durable?: boolean
-  /** For tests: instead of /var/lib/berth. */
+  /** For tests: replaces /var/lib/berth. */
   systemDir?: string
-  /** false: the database stays in the data directory, or the start fails. */
+  /** Whether the database may be outside of the data directory. If not, the start fails where it would have to be. */
   mayMove?: boolean
 }
 
 const database = 'berth'
-/** Recovery after a crash may have to read much WAL. */
+/** Long, because recovery after a crash may have to read much WAL. */
 const startMsMax = 300_000
 const stopMsMax = 60_000
 const pollMs = 20
 const reenterMs = 500
 const startsMax = 5
-/** Creating the database copies files. */
+/** Long, because creating the database copies files. */
 const enterStatementMsMax = 60_000
-/** Time limit of a statement when leaving; a frozen server is left to the next process. */
+/** Time limit of a statement when leaving. If the server is frozen, the next process stops it. */
 const leaveMsMax = 2_000
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -88,7 +88,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       if (stopping.signal.aborted) return
       const full = await findOutOfRoom()
       if (full) log.error({ err: full }, 'the embedded PostgreSQL has stopped')
-      else log.warn('the embedded PostgreSQL ended; looking after it')
+      else log.warn('the embedded PostgreSQL ended; checking it')
       await comeBack()
     }
   }
@@ -156,7 +156,7 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
   const password = await readPassword(place)
   const deadline = clock.monotonicMs() + startMsMax
   let server: ChildProcess | undefined
-  // Our server exited: another one runs on this data, or its port was taken. Look again.
+  // If our server exited, another server runs on this data, or the port was taken. Look again.
   for (let starts = 0; starts <= startsMax && clock.monotonicMs() < deadline && !signal.aborted; ) {
     const postmaster = await findPostmaster(place)
     const session = postmaster && (await register(place, { port: postmaster.port, password }))
@@ -178,7 +178,7 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
 const hasExited = (server: ChildProcess) =>
   server.pid === undefined || server.exitCode !== null || server.signalCode !== null
 
-/** Opens the session that registers this process; null: the server is starting or stopping. */
+/** Opens the session that registers this process. Returns null if the server is starting or stopping. */
 async function register(place: Place, address: Pick<Session, 'port' | 'password'>): Promise<Session | null> {
   const client = createPgClient({
     address: { url: addressOf(address, 'postgres') },
@@ -206,8 +206,8 @@ async function register(place: Place, address: Pick<Session, 'port' | 'password'
 }
 
 /**
- * Whether this PostgreSQL serves our data directory. The password does not tell: a copy has the same. If the directory
- * that it reports does not exist, ours was moved while it ran.
+ * Whether this PostgreSQL serves our data directory. The password does not prove it, because a copy has the same. If
+ * the reported directory does not exist, ours was moved while the server ran.
  */
 async function serves(client: pg.Client, place: Place): Promise<boolean> {
   const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
@@ -215,7 +215,7 @@ async function serves(client: pg.Client, place: Place): Promise<boolean> {
   return !existsSync(data) || isOurData(data, place)
 }
 
-/** Another process created the database before, or at the same time. */
+/** Error codes if another process has created the database already, or at the same time. */
 const duplicateDatabase = ['42P04', '23505']
 
 type LockCall = 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock' | 'pg_advisory_unlock_shared'
