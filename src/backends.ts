@@ -34,7 +34,7 @@ interface ExecutorParts {
   domain: Domain
   accounts: AccountRules
   dataDirectory: IdentifiedDirectory
-  /** BERTH_URL of jobs. */
+  /** BERTH_URL of the jobs. */
   jobUrl: string
 }
 
@@ -90,7 +90,7 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
   simulated: (parts) => createSimulatedExecutor({ ...commonOptions(parts), dataDir: parts.config.dataDir }),
 }
 
-/** One executor for each node with an engine; nodes that were added at run time have theirs in the database. */
+/** Creates an executor for each node with an engine. Nodes added at run time are read from the database. */
 async function createMachinesExecutor(
   options: ContainerOptions,
   { pool, domain, config }: ExecutorParts,
@@ -129,7 +129,7 @@ async function createMachinesExecutor(
   })
 }
 
-/** Asks engines through ssh alone: the configuration names those of this machine, and the files of TLS. */
+/** Checks engines behind ssh. The configuration must name local engines and TLS files, so they are not checked. */
 export const createEngineCheck =
   (
     { clock, time, log }: Pick<Domain, 'clock' | 'time' | 'log'>,
@@ -149,7 +149,7 @@ export const createEngineCheck =
     }
   }
 
-/** true: only servers of this machine reach the nodes of the pool. */
+/** Whether only servers of this machine reach the nodes of the pool. */
 export const isBoundHere = (pool: PoolConfig): boolean =>
   hasEngines(pool.nodes) ? pool.nodes?.some(({ engine }) => engine?.isHere) === true : isOneMachine(pool.executors)
 
@@ -166,7 +166,7 @@ export interface Reporting {
   accounts: AccountRules
 }
 
-/** Stores the descriptions of the pool's executors for `System.executors` if they have changed. */
+/** Returns a function that stores changed descriptions of the pool's executors for `System.executors`. */
 export function createPoolReporter({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
   let stored: string | undefined
   return async () => {
@@ -191,7 +191,7 @@ async function readReport(executors: ReadonlyMap<string, Executor>, accounts: Ac
   }
 }
 
-/** The pool as the configuration has it; a pool of one machine without nodes gets the detected machine. */
+/** Returns the pool of the configuration. A pool of one machine without nodes gets the detected machine as its node. */
 export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
   const { name, policy, executors, relaxReplicas, exec, limits, rates, weights } = pool
   const detected = { name: hostname(), infiniband: false, engine: undefined, ...machine, devices: machine.gpus }
@@ -210,6 +210,6 @@ export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
   return { name, policy, executors, relaxReplicas, exec, nodes, limits, rates, scheduling, weights }
 }
 
-/** A hash of the settings of each pool, which differs between servers whose configurations differ. */
+/** Hashes the settings of each pool, to compare the configurations of servers. */
 export const hashPools = ({ pools }: Config): Record<string, string> =>
   Object.fromEntries(pools.map((pool) => [pool.name, hash('sha256', JSON.stringify(pool))]))

@@ -13,8 +13,8 @@ import { createLog } from './platform/log.ts'
 import { exitWritten } from './platform/output.ts'
 
 /**
- * The process of `berth node check`: asks the container engine of a machine, as the server would, and prints its entry
- * for the configuration. It exits with 1 if something is to be repaired.
+ * The process of `berth node check`: asks the container engine of a machine, as the server would, and prints the
+ * configuration entry of the node. It exits with 1 if the machine needs a repair.
  */
 
 const file = { type: 'string' } as const
@@ -80,7 +80,7 @@ function describe(
 
 function toEntry({ engine, tls }: Machine, { facts: { cpusMax, memoryBytes }, look }: MachineCheck): string {
   const host = parseSshAddress(engine)?.host ?? (isEngineHere(engine) ? hostname() : new URL(engine).hostname)
-  // An IP address has no first part that names the machine.
+  // An IP address has no first label that names the machine.
   const name = /^[\d.]+$|:/.test(host) ? host : host.split('.')[0]
   const files = tls ? `, tls: { ca: "${tls.ca}", cert: "${tls.cert}", key: "${tls.key}" }` : ''
   const memoryGib = memoryBytes === null ? '?' : Math.floor(memoryBytes / gibBytes)

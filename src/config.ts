@@ -26,23 +26,24 @@ import type { ExecutorName } from './domain/executors.ts'
 export { ConfigError, type ConfigProblem }
 
 /**
- * The only reader of the process's environment and of the configuration file. Both are parsed once, before the start. The file
- * of `--config` or BERTH_CONFIG, with `${NAME}` replaced from the environment, is overridden by the variables of `overlays`. An
- * empty variable counts as unset. All problems are reported together; nothing is dropped or corrected in silence.
+ * The only reader of the process's environment and of the configuration file. Both are parsed once, before the start.
+ * In the file of `--config` or BERTH_CONFIG, `${NAME}` is replaced by a variable; then variables override keys
+ * (`overlays`). An empty variable counts as unset. All problems are reported together; no value is dropped or corrected
+ * silently.
  */
 export interface Config {
   readonly server: ServerSettings
   readonly database: {
-    /** null: the embedded PostgreSQL under dataDir. */
+    /** null: the embedded PostgreSQL in dataDir. */
     readonly url: string | null
-    /** false behind a transaction pooler: processes poll. */
+    /** false: behind a transaction pooler, where processes poll instead of listening. */
     readonly notify: boolean
-    /** Size of the connection pool; a few connections are used beside it. */
+    /** Size of the connection pool. The server uses a few more connections. */
     readonly connections: number
   }
   readonly auth: {
     readonly oidc: OidcConfig | null
-    /** The secret of an ADMIN token of the user `admin`. */
+    /** The secret of an ADMIN token for the user `admin`. */
     readonly bootstrapToken: string | null
   }
   readonly dataDir: string
@@ -50,19 +51,18 @@ export interface Config {
   readonly dataRoots: Readonly<Record<string, string>>
   readonly console: Readonly<ConfigFile['console']>
   readonly container: Readonly<ConfigFile['container']>
-  /** The cluster of pools with the executor of that name. */
+  /** The cluster of each pool with the executor `kubernetes`. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
-  /** Limits of snapshots. */
   readonly files: Readonly<Omit<ConfigFile['files'], 's3'>> & { readonly s3: S3Config | null }
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
-  /** The first is the default queue. */
+  /** The first queue is the default. */
   readonly queues: readonly [QueueConfig, ...QueueConfig[]]
   readonly quotas: readonly QuotaConfig[]
   readonly approvalRules: readonly ApprovalRuleConfig[]
   readonly webhooks: readonly WebhookConfig[]
-  /** null: heads of the audit log are only logged. */
+  /** null: heads of the audit log are written only to the log. */
   readonly audit: { readonly headFile: string | null }
   readonly secrets: SecretKeyFiles
   /** null: keep forever. */
@@ -72,11 +72,11 @@ export interface Config {
     readonly eventsMs: number | null
     readonly usageMs: number | null
   }
-  /** `--single-user`: remove all users and tokens first. */
+  /** `--single-user`: remove all users and tokens at the start. */
   readonly givesUpUsers: boolean
-  /** The configuration file, if one of its values is a secret; else null. */
+  /** The configuration file, if it contains a secret; else null. */
   readonly secretsFile: string | null
-  /** Without the secret of the server. Jobs inherit the few names of a fixed list. */
+  /** The environment without secrets of the server. Jobs inherit only the names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
 }
 
@@ -91,20 +91,20 @@ export interface PoolConfig {
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean
-  /** Folder that the cluster and this machine share; undefined: its executors need none. */
+  /** Folder that the cluster and this machine share; undefined: no executor of the pool needs it. */
   readonly sharedDir: string | undefined
-  /** Jobs of users without `unixUser` may run as root, where the server does. */
+  /** Whether jobs of users without `unixUser` may run as root, if the server does. */
   readonly jobsAsRoot: boolean
-  /** Whether people may open sessions in running jobs. */
+  /** Whether users may open sessions in running jobs. */
   readonly exec: boolean
-  /** undefined: this machine, as detected. */
+  /** undefined: one node, this machine as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
-  /** null: unlimited. A limit that the file does not name keeps its value. */
+  /** null: unlimited. A limit that the file omits keeps its value. */
   readonly limits: LimitsConfig
   /** undefined: the cost of a job is the estimate of its submitter. */
   readonly rates: Readonly<PoolEntry['rates']>
   readonly scheduling: SchedulingConfig
-  /** Weights of accounts; a missing one is 1. */
+  /** Weights of accounts; the default is 1. */
   readonly weights: Readonly<Record<string, number>>
 }
 
@@ -123,13 +123,13 @@ export interface NodeConfig {
 
 export interface EngineConfig {
   readonly address: string
-  /** null: it is reached without ssh. */
+  /** null: the engine is reached without ssh. */
   readonly ssh: SshTarget | null
-  /** true: the address leads to the machine of the server. */
+  /** Whether the address leads to the machine of the server. */
   readonly isHere: boolean
-  /** Files in PEM. */
+  /** Paths of PEM files. */
   readonly tls: Readonly<NodeEntry['tls']>
-  /** Folders of the machine that jobs may mount; undefined: those of the configuration. */
+  /** Folders of the machine that jobs may mount; undefined: those of the whole configuration. */
   readonly dataRoots: Readonly<Record<string, string>> | undefined
 }
 
@@ -143,21 +143,21 @@ export interface SchedulingConfig {
 export interface QueueConfig {
   readonly name: string
   readonly pool: string
-  /** Words for the backend. */
+  /** Options in the backend's own words. */
   readonly native: Readonly<Record<string, string>>
 }
 
 export type LogLevel = (typeof logLevels)[number]
 
 export interface ConfigSources {
-  /** Arguments after the program: `--config file.yaml`, `--single-user`. */
+  /** Command-line arguments: `--config file.yaml`, `--single-user`. */
   argv: readonly string[]
   env: ConfigVariables
   readFile: (path: string) => string
 }
 
 const dayMs = 86_400_000
-/** Ten thousand nodes. More takes longer to parse than a start should. */
+/** Enough for ten thousand nodes. A larger file takes too long to parse at a start. */
 const fileCharactersMax = 1_048_576
 
 export const readConfig = (argv: readonly string[] = process.argv.slice(2)): Config =>
@@ -179,7 +179,7 @@ export function loadConfig({ argv, env: given, readFile }: ConfigSources): Confi
   return deepFreeze({ ...built, givesUpUsers: singleUser, secretsFile })
 }
 
-/** Whether a valid file has a secret itself, not the name of a variable. */
+/** Whether a valid file contains a secret, and not only the name of a variable. */
 function holdsSecret(entries: unknown): boolean {
   const {
     auth,
@@ -198,7 +198,7 @@ function holdsSecret(entries: unknown): boolean {
   )
 }
 
-/** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
+/** Keeps one problem per path: later ones follow from the first. A variable's value is reported by its name. */
 function firstPerPath(problems: readonly ConfigProblem[], variables: ReadonlyMap<string, string>): ConfigProblem[] {
   const byPath = new Map<string, ConfigProblem>()
   for (const problem of problems) {
@@ -250,7 +250,7 @@ function containsItself(input: unknown, outer: readonly unknown[] = []): boolean
   return outer.includes(input) || Object.values(input).some((item) => containsItself(item, [...outer, input]))
 }
 
-/** Checks rules between keys. */
+/** Checks rules that involve several keys. */
 function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   const problems = [
     ...(file.server.roles.length > 0
@@ -290,7 +290,7 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   ]
 }
 
-/** Names of files are relative to `folder`, the folder of the configuration file. */
+/** Paths of files are relative to `folder`, the folder of the configuration file. */
 function build(
   file: ConfigFile,
   { env, folder, readFile }: Pick<ConfigSources, 'env' | 'readFile'> & { folder: string },
@@ -339,7 +339,7 @@ function oidcOf(oidc: ConfigFile['auth']['oidc']): OidcConfig | null {
   return { ...rest, clientId, levelClaim, teamsClaim }
 }
 
-/** `pools` absent: this machine. */
+/** The default of `pools`: this machine. */
 const defaultPool = configFile.shape.pools.unwrap().element.parse({ name: 'local' })
 
 function poolOf(pool: PoolEntry): PoolConfig {
@@ -366,7 +366,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
   }
 }
 
-/** The threshold is changed at run time with the limits, so it is kept with them. */
+/** The starvation threshold can be changed at run time with the limits, so it is stored with them. */
 function limitsOf({ limits, scheduling: { starvationThresholdMinutes: minutes } }: PoolEntry): LimitsConfig {
   return minutes === undefined ? limits : { ...limits, starvationThresholdSeconds: minutes && minutes * 60 }
 }

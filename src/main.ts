@@ -6,8 +6,6 @@ import { createOutput, exitWritten } from './platform/output.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { runBerth } from './server.ts'
 
-/** The process of the server. */
-
 const stdout = createOutput(process.stdout)
 const stderr = createOutput(process.stderr)
 

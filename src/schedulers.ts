@@ -17,18 +17,18 @@ import { measureExecutors } from './scheduler/measured-executor.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler, type Scheduler } from './scheduler/scheduler.ts'
 
-/** How soon a backend that comes or goes shows in `System.executors`. */
+/** Maximum delay until `System.executors` shows that a backend appeared or disappeared. */
 const reportMs = 30_000
 
 interface Scheduling {
   config: Config
   domain: Domain
   machine: Machine
-  /** The name of this server among those that lead pools. */
+  /** The name of this server as a leader of pools. */
   holder: string
   fresh: FreshOutput
   jobUrl: string
-  /** Gets the executors of each pool whose runs this server reaches. */
+  /** Filled with the executors of each pool whose runs this server reaches. */
   reached: Map<string, ReadonlyMap<string, Executor>>
 }
 
@@ -38,7 +38,7 @@ async function readHere({ dataDir, database }: Config): Promise<Here & { place: 
   return { id, place, holdsDatabase: database.url === null }
 }
 
-/** Starts the schedulers of the pools; returns them by the name of their pool. */
+/** Starts the schedulers of the pools. Returns them by pool name. */
 export async function startSchedulers(scheduling: Scheduling, down: Parts) {
   const { config, domain, machine, holder, fresh, jobUrl, reached } = scheduling
   const schedulers = new Map<string, Scheduler>()
@@ -96,7 +96,7 @@ export async function startSchedulers(scheduling: Scheduling, down: Parts) {
   return schedulers
 }
 
-/** An account that owns one of these files could change the server, or read its data. */
+/** Files of the server. An account that owns one of them could change the server, or read its data. */
 const serverFiles = ({ dataDir }: Config) => [
   dataDir,
   join(dataDir, 'postgres', 'cluster'),

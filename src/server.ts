@@ -65,30 +65,30 @@ import { Sessions } from './sessions/sessions.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
- * The server: config → build → start → drain. On a stop signal, everything that was built is taken down in reverse order;
- * jobs go on and are found again at the next start. `main.ts` is its process; tests run several servers in theirs.
+ * The server: config → build → start → drain. On a stop signal, all components are stopped in reverse order; jobs
+ * continue, and the next start finds them. `main.ts` is its process; tests run several servers in one process.
  */
 
 const { version } = about
 /**
- * Maximum time for a clean stop, beside the time in which streams end. The next start recovers what the components
- * could not store by then.
+ * Maximum time of a clean stop, in addition to the time in which streams end. The next start recovers data that the
+ * components could not store by then.
  */
 const stopMsMax = 7_000
-/** How long a start may go on after a stop signal. */
+/** Maximum time that a start may continue after a stop signal. */
 const startEndMsMax = 1_000
 const startAgainMs = 500
 
-/** Parts that were built so far. */
+/** Components that were created so far. */
 interface Running {
   readonly parts: Parts
   /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
-  /** true: the server got TERM and still serves until balancers send their requests to others. */
+  /** Whether the server got TERM and still serves until load balancers send requests to other servers. */
   isLeaving?: boolean
   server?: Server
-  /** Single-user mode has ended since it was built. */
+  /** Whether single-user mode has ended since the server was built. */
   isOutdated?: boolean
   startAgain(): void
 }
@@ -97,15 +97,13 @@ interface Start {
   config: Config
   log: Log
   running: Running
-  /** Distinguishes the server from others of this process, and from former ones with the same pid. */
+  /** Distinguishes this server from others of this process, and from earlier ones with the same pid. */
   startedMs: number
-  /** Fires when the process is to stop. */
+  /** Fires when the process must stop. */
   signal: AbortSignal
 }
 
-/**
- * If the database is lost during the start, everything that was built is taken down, and built again when it is back.
- */
+/** If the database is lost during the start, all components are stopped, and built again when it is back. */
 async function start(starting: Start): Promise<string> {
   const { log, running, signal } = starting
   const beganMs = systemClock.monotonicMs()
@@ -173,7 +171,7 @@ async function build(start: Start): Promise<string> {
   const id = `${machine.host}:${process.pid}:${startedMs}`
   const scheduling = { config, domain, machine, holder: id, fresh, jobUrl, reached }
   const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
-  // Before the executors, which kill the commands of sessions.
+  // Must run before the executors stop, which kills the commands of sessions.
   down.push(() => sessions.close())
   const { webhooks } = config
   if (webhooks.length > 0)
@@ -187,7 +185,7 @@ async function build(start: Start): Promise<string> {
     stalled: schedulers,
   })
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)
-  // Node would hold it in memory until the process exits.
+  // Otherwise Node keeps the compile cache in memory until the process exits.
   flushCompileCache()
   running.isStarted = true
   return greeting({ version, url: serverUrl, port: config.server.port, singleUser })
@@ -293,13 +291,13 @@ const loadCertificate = (files: CertificateFiles): Promise<Certificate> =>
     throw new ConfigError([{ path: 'server.tls', reason, remedy: 'name a certificate and its key, both in PEM' }])
   })
 
-/** The command line and the console of this version are trusted like applications with a manifest. */
+/** Trusts the documents of this version's command line and console like those of a manifest. */
 function withOwn({ byId, freeText }: Config['server']['documents'], web: ConsoleFiles): TrustedDocumentsConfig {
   const own = Object.values(ownDocuments).flatMap((each) => (each instanceof TypedDocumentString ? [String(each)] : []))
   return { byId: new Map([...indexDocuments(own), ...web.documents, ...byId]), freeText }
 }
 
-/** Further connections to the database, which other work cannot take. */
+/** Opens additional connections to the database for special work, which other work cannot take. */
 const openMore = (
   { config, domain: { db, log } }: Pick<Serving, 'config' | 'domain'>,
   options: Pick<DbOptions, 'connectionsMax' | 'applicationName'>,
@@ -310,7 +308,7 @@ async function localViewer(domain: Domain): Promise<Viewer> {
   return createViewer({ id, name: localUser, level: 'ADMIN', allow: [], deny: [] })
 }
 
-/** Whether the server runs in single-user mode; throws when the start would admit every caller, or none. */
+/** Whether the server runs in single-user mode. Throws if the server would admit every caller, or none. */
 async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Config): Promise<boolean> {
   const { bootstrapToken, oidc } = config.auth
   const { roles, host } = config.server
@@ -328,7 +326,7 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
-/** false: some parts did not stop in time. The embedded PostgreSQL has its own limits: it may have much to write. */
+/** false: some components did not stop in time. The embedded PostgreSQL may take longer, to write its data. */
 async function takeDown({ parts, postgres, server }: Running, log: Log): Promise<boolean> {
   const withinMs = stopMsMax + (server?.closingMs() ?? 0)
   const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(withinMs).then(() => false)])
@@ -341,7 +339,7 @@ export interface ServerHost {
   stdout: TextOutput
   stderr: TextOutput
   log: Log
-  /** Stops the server. Its reason is the name of a signal; on SIGTERM balancers get time to leave (`leaveSeconds`). */
+  /** Stops the server. The reason is a signal; on SIGTERM, load balancers get time to leave (`leaveSeconds`). */
   signal: AbortSignal
 }
 
@@ -389,7 +387,7 @@ export function runBerth(config: Config, { stdout, stderr, log, signal }: Server
     await running.server?.close()
     await endAll(running.parts, log)
     running.isOutdated = false
-    // --single-user counts for the first start only.
+    // --single-user applies to the first start only.
     if (!signal.aborted) await begin({ ...config, givesUpUsers: false })
   }
 

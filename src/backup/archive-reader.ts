@@ -6,7 +6,7 @@ import type { ReadableStream, ReadableWritablePair } from 'node:stream/web'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { BackupRefused, formatVersion, type Manifest, manifestName, manifestSchema, sumsName } from './manifest.ts'
 
-/** Reads a backup and refuses it, by the name of the file in it, unless every byte is as it was written. */
+/** Reads a backup and rejects it, with the name of the file in it, unless every byte is as it was written. */
 
 export interface ArchiveFile {
   name: string
@@ -14,13 +14,13 @@ export interface ArchiveFile {
 }
 
 const blockBytes = 512
-/** The two text files are small; anything larger was not written by Berth. */
+/** Berth writes small text files; a larger file is not from Berth. */
 const textBytesMax = 64 * 1024 * 1024
 
-/** Every body must be read to its end. */
+/** Yields the files of a backup. The caller must read every body to its end. */
 export async function* readFiles(path: string): AsyncGenerator<ArchiveFile> {
   const source = Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>
-  // The package declares the streams of browsers.
+  // The types of this package are those of browser streams.
   const decoder = createTarDecoder({ strict: true }) as unknown as ReadableWritablePair<ParsedTarEntry, Uint8Array>
   let last = 'its beginning'
   for await (const { header, body } of nameDamage(
@@ -44,7 +44,7 @@ async function* nameDamage<T>(items: AsyncIterable<T>, describe: () => string): 
 const isTarError = (error: unknown) =>
   error instanceof Error && /^(Tar|Invalid|Unsupported|Unexpected)\b/i.test(error.message) && !('code' in error)
 
-/** Compares every file with its checksum. */
+/** Compares every file of the backup with its checksum. */
 export async function checkArchive(path: string): Promise<Manifest> {
   await refuseForeignFile(path)
   const sums = new Map<string, string>()
@@ -72,7 +72,7 @@ export async function checkArchive(path: string): Promise<Manifest> {
   return manifest
 }
 
-/** Looks at the first block alone. */
+/** Rejects a file that is not a backup, by its first block. */
 export async function refuseForeignFile(path: string): Promise<void> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new BackupRefused(`${path} does not exist`) : error

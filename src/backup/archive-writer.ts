@@ -5,7 +5,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { createTarPacker } from 'modern-tar'
 import { sumsName } from './manifest.ts'
 
-/** Writes a tar file by file and remembers the checksum of each. Waits while the destination takes nothing. */
+/** Writes a tar file by file and remembers the checksum of each file. Waits while the destination is full. */
 export class ArchiveWriter {
   readonly #packer = createTarPacker()
   readonly #written: Promise<void>
@@ -13,7 +13,7 @@ export class ArchiveWriter {
   readonly #sums: string[] = []
   bytes = 0
 
-  /** `end`: whether the destination is closed at the end of the archive. */
+  /** `end`: whether to close the destination at the end of the archive. */
   constructor(destination: Writable, { takenAt, end }: { takenAt: Date; end: boolean }) {
     this.#takenAt = takenAt
     this.#written = pipeline(
@@ -21,10 +21,10 @@ export class ArchiveWriter {
       destination,
       { end },
     )
-    this.#written.catch(() => undefined) // thrown where it is awaited, and by the next write
+    this.#written.catch(() => undefined) // `add` and `finish` throw it
   }
 
-  /** Returns the SHA-256 of the file. */
+  /** Adds a file, and returns its SHA-256. */
   async add(name: string, chunks: readonly Uint8Array[]): Promise<string> {
     const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const hash = createHash('sha256')

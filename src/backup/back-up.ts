@@ -24,7 +24,7 @@ export class TookTooLong extends Error {
 
 const mibBytes = 1024 * 1024
 
-/** `berth backup FILE`; `-` is stdout. */
+/** `berth backup FILE`. `-` means stdout. */
 export async function backUp(task: Task, options: BackUpOptions): Promise<void> {
   const { config, file, clock, version } = task
   const { withLogs, withFiles, mibPerSecondMax } = options
@@ -57,7 +57,7 @@ export async function backUp(task: Task, options: BackUpOptions): Promise<void> 
   else process.stdout.write(summary)
 }
 
-/** The backup of a standby, or of an account that may only read, cannot be recorded. It counts as taken. */
+/** Records the backup. A standby, or a read-only account, cannot record it; the backup counts nevertheless. */
 async function remember(address: Address, { manifest }: Backup) {
   try {
     await withConnection({ address, name: 'berth backup' }, (client) =>
@@ -70,7 +70,7 @@ async function remember(address: Address, { manifest }: Backup) {
   }
 }
 
-/** A signal that also fires after this time. */
+/** Returns a signal that fires with the given signal, or after `minutesMax`. */
 function limitTime({ clock, signal }: Task, minutesMax: number | null): Disposable & { signal: AbortSignal } {
   const [late, over] = [new AbortController(), new AbortController()]
   if (minutesMax !== null)
@@ -87,7 +87,7 @@ function describe(file: string, { manifest, rows, parts, bytes, tookMs }: Backup
   return `${file === '-' ? 'backup' : file}: ${size}; feed ${feedHead}, audit log ${auditHead.seq}\n`
 }
 
-/** The file appears under its name when it is complete and on the disk. */
+/** Writes an unfinished file, and renames it to `path` when it is complete and synced to the disk. */
 async function writeFile<T>(path: string, write: (stream: Writable) => Promise<T>): Promise<T> {
   const [folder, name] = [dirname(path), basename(path)]
   await removeAbandoned(folder, name)
@@ -103,13 +103,13 @@ async function writeFile<T>(path: string, write: (stream: Writable) => Promise<T
     await directory.sync().finally(() => directory.close())
     return result
   } catch (error) {
-    await file.close().catch(() => undefined) // the stream has closed it
+    await file.close().catch(() => undefined) // the stream may have closed it
     await remove()
     throw error
   }
 }
 
-/** Files of backups to this name whose process was killed. */
+/** Removes files that killed processes left when they wrote a backup of this name. */
 async function removeAbandoned(folder: string, name: string) {
   const names = await readdir(folder).catch((): string[] => [])
   for (const found of names) {

@@ -9,7 +9,7 @@ interface TableColumns {
   columns: string[]
 }
 
-/** All tables but the record of migrations, with their stored columns in order. */
+/** Reads all tables except the record of migrations, with their stored columns in order. */
 export async function readTables(client: pg.Client): Promise<TableColumns[]> {
   const { rows } = await client.query<TableColumns>(
     `SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -42,9 +42,9 @@ interface Rebuild {
 }
 
 /**
- * Statements that remove all indexes and the constraints that need one, and statements that make them again. To make an
- * index of all rows at once takes a fraction of the time of adding them one by one. Foreign keys come first when they are
- * removed and last when they are made.
+ * Returns statements that remove all indexes and the constraints that need one, and statements that create them again.
+ * Creating an index over all rows takes a fraction of the time of adding rows one by one. Foreign keys are removed
+ * first and created last.
  */
 export async function readRebuilds(client: pg.Client): Promise<Rebuild[]> {
   const { rows } = await client.query<Rebuild>(
@@ -64,7 +64,7 @@ export async function readRebuilds(client: pg.Client): Promise<Rebuild[]> {
   return [...rows, ...indexes]
 }
 
-/** The first object of schema public that is not part of an extension; null: the schema is empty. */
+/** Returns the first object of schema public that is not part of an extension, or null if the schema is empty. */
 export async function findObject(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ object: string }>(
     `SELECT object FROM (

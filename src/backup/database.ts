@@ -17,11 +17,11 @@ export interface Task {
   log: Log
   clock: Clock
   version: string
-  /** Ends the task; its reason is thrown. */
+  /** Ends the task, which then throws the reason of the signal. */
   signal: AbortSignal
 }
 
-/** Works with the database of an installation. The embedded PostgreSQL is started if no server runs. */
+/** Calls `work` with the database of an installation. Starts the embedded PostgreSQL if no server runs. */
 export async function withDatabase<T>(
   { config: { database, dataDir }, log, clock }: Pick<Task, 'config' | 'log' | 'clock'>,
   { make }: { make: boolean },
@@ -40,19 +40,19 @@ export async function withDatabase<T>(
 
 interface ConnectionOptions {
   address: Address
-  /** Name of the application in PostgreSQL. */
+  /** `application_name` of the connection. */
   name: string
-  /** Cuts the connection; its reason is thrown. */
+  /** Cuts the connection; the work then throws the reason of the signal. */
   signal?: AbortSignal
 }
 
-/** Works over one connection without limits of time. */
+/** Calls `work` with one connection that has no time limits. */
 export async function withConnection<T>(
   { address, name, signal }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = createCopyClient(address, name)
-  client.on('error', () => undefined) // the query that is under way fails with the same error
+  client.on('error', () => undefined) // the running query fails with the same error
   const stop = () => cutOff(client)
   try {
     await client.connect()

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 
 /**
- * Hashes of stored output, computed by the database from its own bytes, so that a restored database can be compared with the
- * original apart from the text of COPY.
+ * Hashes of stored output, computed by the database. They compare a restored database with the original without the
+ * text of COPY.
  */
 const logsMax = 100
-/** Larger logs would take too long to hash. */
+/** Larger logs take too long to hash. */
 const logBytesMax = 8 * 1024 * 1024
 
 interface LogHash {
@@ -18,13 +18,13 @@ const hashesSql = (runs: string) => `SELECT l.run_id AS "runId", encode(sha256(c
     ''::bytea ORDER BY c.start_offset), '')), 'hex') AS sha256
   FROM (${runs}) l LEFT JOIN log_chunk c USING (run_id) GROUP BY l.run_id ORDER BY l.run_id`
 
-/** The choice depends on the ids alone, so it is spread over all logs. */
+/** Hashes up to `logsMax` logs, chosen by a hash of the id of their run, which spreads the choice over all logs. */
 export async function hashLogs(client: Pick<pg.Client, 'query'>): Promise<LogHash[]> {
   const runs = `SELECT run_id FROM run_log WHERE end_offset > 0 AND end_offset <= ${logBytesMax} ORDER BY md5(run_id) LIMIT ${logsMax}`
   return (await client.query<LogHash>(hashesSql(runs))).rows
 }
 
-/** The runs whose stored output differs from the given hashes. */
+/** Returns the runs whose stored output differs from the given hashes. */
 export async function findChangedLogs(
   client: Pick<pg.Client, 'query'>,
   expected: readonly LogHash[],

@@ -13,8 +13,8 @@ import { restore } from './put-back.ts'
 import { verify } from './verify.ts'
 
 /**
- * The process of `berth backup`, `berth backup verify` and `berth restore`. It works on the database itself, as the server does: with
- * DATABASE_URL, or with the embedded PostgreSQL of the data directory.
+ * The process of `berth backup`, `berth backup verify` and `berth restore`. It connects to the database directly, like
+ * the server: by DATABASE_URL, or by the embedded PostgreSQL of the data directory.
  */
 
 const exitCodes = { unexpected: 1, usage: 2, refused: 3, retryable: 4, stopped: 130 } as const

@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/clock.ts'
 
-/** A line on a terminal that is written over while the work goes on. Nothing is shown elsewhere. */
+/** Shows progress on a line of a terminal that is overwritten. Without a terminal, nothing is shown. */
 const everyMs = 200
 
 export interface Progress {
   table: string
-  /** Bytes so far, of all tables. */
+  /** Bytes written so far, over all tables. */
   bytes: number
 }
 

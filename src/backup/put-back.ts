@@ -15,7 +15,7 @@ import { restoreBackup } from './restore.ts'
 /** `berth restore FILE` */
 export async function restore(task: Task): Promise<void> {
   const { file, log, clock, config, signal } = task
-  // Before a data directory and its PostgreSQL are made.
+  // Checks the file before a data directory and its PostgreSQL are created.
   await refuseForeignFile(file)
   const line = createProgressLine(clock)
   const beganMs = clock.monotonicMs()
@@ -49,10 +49,10 @@ export interface Checked {
 
 const operator: Viewer = createViewer({ id: 'user_restore', name: 'restore', level: 'ADMIN', allow: [], deny: [] })
 
-/** A rule of the self-check reads whole tables, and no server uses the database yet. */
+/** Long, because a rule of the self-check reads whole tables, and no server uses the database yet. */
 const checkMsMax = 4 * 3_600_000
 
-/** Numbers the events and chains the audit entries that were written just before the snapshot, then checks all data. */
+/** Numbers the last events and chains the last audit entries of the snapshot, then checks all data. */
 export async function checkData(address: Address, { log }: Pick<Task, 'log'>): Promise<Checked> {
   const db = openDb({ address, connectionsMax: 2, log, applicationName: 'berth restore' })
   try {

@@ -16,21 +16,21 @@ import { BackupRefused, type Manifest, type PartEntry, type TableEntry } from '.
 import type { Progress } from './progress-line.ts'
 
 /**
- * Restores a backup into an empty database, in one transaction: however it ends, the database has all rows or is empty.
- * The order is: checksums of the whole file, checks of the database, the schema of the backup's migrations, rows, indexes
- * and constraints, changes to rows that depend on the database, commit, newer migrations.
+ * Restores a backup into an empty database, in one transaction: afterwards the database has all rows or is empty. The
+ * steps are: verify the checksums of the whole file, check the database, create the schema by the migrations of the
+ * backup, copy rows, create indexes and constraints, adapt rows to the database, commit, run newer migrations.
  */
 
 export interface RestoreOptions {
   file: string
   address: Address
   log: Log
-  /** Ends the restore, and leaves the database empty; its reason is thrown. */
+  /** Ends the restore and leaves the database empty. The restore throws the reason of the signal. */
   signal: AbortSignal
   onProgress: (progress: Progress) => void
 }
 
-/** Memory for making an index. */
+/** `maintenance_work_mem` while indexes are created. */
 const indexMemory = '256MB'
 
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
@@ -50,7 +50,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   return manifest
 }
 
-/** An older backup is restored with the schema of its migrations; a newer one has migrations that this version lacks. */
+/** An older backup is restored with its own migrations; a newer one has migrations that this version lacks. */
 async function refuseOtherMigrations(file: string, { berthVersion, migrations }: Manifest) {
   const shipped = new Map((await listShippedMigrations()).map(({ name, checksum }) => [name, checksum]))
   for (const { name, checksum } of migrations) {
@@ -118,7 +118,7 @@ async function copyRows(client: pg.Client, { tables }: Manifest, { file, onProgr
   if (missing !== undefined) throw changedWhileRead(missing)
 }
 
-/** FREEZE saves PostgreSQL from writing every row again when it is old. */
+/** FREEZE avoids that PostgreSQL later rewrites every row to freeze it. */
 async function copyPart(
   client: pg.Client,
   { body }: ArchiveFile,

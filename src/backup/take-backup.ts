@@ -19,23 +19,23 @@ import {
 import type { Progress } from './progress-line.ts'
 
 /**
- * Copies every table in one snapshot while servers work. The snapshot begins after the tables are locked against changes
- * of the schema, so a migration waits until the backup is over.
+ * Copies every table in one snapshot while servers work. The snapshot begins after the tables are locked against
+ * changes of the schema, so migrations wait until the backup has ended.
  */
 
 export interface BackupOptions {
   address: Address
   destination: Writable
-  /** Whether the destination is closed at the end. */
+  /** Whether to close the destination at the end. */
   end: boolean
   berthVersion: string
   directoryId: string | null
   clock: Clock
   withLogs: boolean
   withFiles: boolean
-  /** null: as fast as the database and the destination can. */
+  /** null: no limit. */
   bytesPerSecondMax: number | null
-  /** Ends the backup; its reason is thrown. */
+  /** Ends the backup, which then throws the reason of the signal. */
   signal: AbortSignal
   onProgress: (progress: Progress) => void
 }
@@ -48,11 +48,11 @@ export interface Backup {
   tookMs: number
 }
 
-/** A part ends with the row that exceeds this. A row has at most a few MiB. */
+/** A part ends with the row that exceeds this size. A row has at most a few MiB. */
 const partBytes = 16 * 1024 * 1024
-/** Shorter pauses would be inexact. */
+/** Timers are inexact for shorter pauses. */
 const pauseMsMin = 20
-/** Wait for a migration that is under way. */
+/** Maximum wait for a running migration. */
 const lockMsMax = 60_000
 const newline = 0x0a
 const logTables = ['log_chunk']
@@ -70,7 +70,7 @@ export const takeBackup = (options: BackupOptions): Promise<Backup> =>
 
 type Tables = Awaited<ReturnType<typeof readTables>>
 
-/** LOCK takes no snapshot, so the first query after it sees the schema that the locks protect. */
+/** Locks the tables first. LOCK takes no snapshot, so the next query sees the schema that the locks protect. */
 async function openSnapshot(client: pg.Client): Promise<Tables> {
   const known = await readTables(client)
   if (!known.some(({ name }) => name === 'audit_head'))
@@ -95,7 +95,6 @@ class Taking {
   readonly #client: pg.Client
   readonly #options: BackupOptions
   readonly #beganMs: number
-  /** Bytes that were read from the database. */
   #bytes = 0
 
   constructor(client: pg.Client, options: BackupOptions) {
@@ -109,7 +108,7 @@ class Taking {
     const left = [...(withLogs ? [] : logTables), ...(withFiles ? [] : fileTables)]
     const facts = await this.#readFacts()
     const archive = new ArchiveWriter(destination, { takenAt: new Date(facts.takenAt), end })
-    // The destination may take nothing for a long time.
+    // Aborts at once, although the destination may be blocked for a long time.
     signal.addEventListener('abort', () => archive.abort(signal.reason))
     try {
       const entries: TableEntry[] = []
@@ -171,7 +170,7 @@ class Taking {
     return parts
   }
 
-  /** While this waits, PostgreSQL waits too, because its socket is full. */
+  /** Limits the speed. While this waits, PostgreSQL waits too, because its socket is full. */
   async *#keepPace(table: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { clock, bytesPerSecondMax, signal, onProgress } = this.#options
     for await (const chunk of chunks) {
@@ -199,7 +198,7 @@ interface Rows {
   rows: number
 }
 
-/** Cuts the text of COPY after whole rows. A newline always ends a row: in values it is written as two characters. */
+/** Splits the text of COPY after whole rows. A newline always ends a row, because newlines in values are escaped. */
 async function* splitRows(stream: AsyncIterable<Buffer>): AsyncGenerator<Rows> {
   let part: Rows = { chunks: [], rows: 0 }
   let bytes = 0

@@ -9,8 +9,8 @@ import { startPostgres } from '../platform/postgres/postgres.ts'
 import type { Task } from './database.ts'
 
 /**
- * An embedded PostgreSQL in a temporary folder. A shell of its own session waits until this process ends, in whatever way,
- * then stops the server and removes the folder. Therefore kill -9 of this process leaves nothing behind.
+ * Runs an embedded PostgreSQL in a temporary folder. A shell in its own session waits until this process ends, then
+ * stops the server and removes the folder, so kill -9 of this process leaves no server and no files.
  */
 export async function withTemporaryPostgres<T>(
   { log, clock }: Pick<Task, 'log' | 'clock'>,
@@ -33,7 +33,7 @@ export async function withTemporaryPostgres<T>(
   }
 }
 
-/** `cat` ends when the other end of the pipe is closed. A killed initdb may still write for a moment. */
+/** `cat` ends when this process ends, which closes the pipe. A killed initdb may still write for a moment. */
 const script = `cat
 tries=0
 while [ -e "$1" ] && [ $tries -lt 300 ]; do

@@ -13,7 +13,7 @@ import { checkData, describeCheck } from './put-back.ts'
 import { restoreBackup } from './restore.ts'
 import { withTemporaryPostgres } from './temporary-postgres.ts'
 
-/** `berth backup verify FILE`: restores the backup into a server of its own and checks what came out. */
+/** `berth backup verify FILE`: restores the backup into a temporary PostgreSQL and checks the result. */
 export async function verify(task: Task): Promise<void> {
   const { file } = task
   await refuseForeignFile(file)
@@ -55,7 +55,7 @@ function compare(address: Address, manifest: Manifest): Promise<string[]> {
   ])
 }
 
-/** Questions to leaders are not restored. */
+/** Tables that a restore empties: questions to leaders are not restored. */
 const emptied = ['question']
 
 async function compareCounts(client: pg.Client, { tables }: Manifest): Promise<string[]> {
@@ -79,7 +79,7 @@ async function compareLogs(client: pg.Client, { logs }: Manifest): Promise<strin
   return changed.map((runId) => `logs: the output of ${runId} differs from its recorded hash`)
 }
 
-/** A backup may be verified on another machine, which has no database of the installation. */
+/** A failure is only reported, because this machine may have no database of the installation. */
 async function remember(task: Task, { takenAt }: Manifest, restoredMs: number): Promise<void> {
   try {
     await withDatabase(task, { make: false }, (address) =>

@@ -16,7 +16,7 @@ import {
 
 const yearSeconds = 31_536_000
 
-/** Refuses patterns that cannot be matched in linear time, so that all problems of the file are reported together. */
+/** Rejects patterns that need more than linear time, so that all problems of the file are reported together. */
 const pattern = (example: string) =>
   z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
     error: ({ input }) => {

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from './value.ts'
 
 interface Wanted {
-  /** Size of the connection pool. */
+  /** Size of the server's connection pool. */
   connections: number
   pools: number
 }
@@ -12,18 +12,18 @@ export const poolerProblem: ConfigProblem = {
   remedy: 'set it to false, or let database.url lead to PostgreSQL itself',
 }
 
-/** Connections outside the pool: one for notifications, and one for the start. */
+/** Connections outside of the connection pool: one for notifications, and one for the start. */
 const others = 2
 
 interface Division {
   ordinary: number
-  /** Ordinary connections that the requests of one user use at the same time. */
+  /** Maximum number of ordinary connections that the requests of one user use at the same time. */
   ordinaryPerUser: number
   live: number
   lists: number
 }
 
-/** Divides the pool so that streams, slow lists and each user leave connections for other work. */
+/** Divides the connection pool so that streams, slow lists and each user leave connections for other work. */
 export function divideConnections(connections: number): Division {
   const live = Math.ceil(connections / 3)
   const lists = Math.ceil(connections / 8)
@@ -31,7 +31,7 @@ export function divideConnections(connections: number): Division {
   return { ordinary, ordinaryPerUser: Math.ceil(ordinary / 4), live, lists }
 }
 
-/** Adds one connection per pool of nodes, for its leadership. */
+/** Returns the number of connections to the database, with one per pool of nodes for its leadership. */
 export const countConnections = ({ connections, pools }: Wanted): number => connections + pools + others
 
 export function checkConnections(

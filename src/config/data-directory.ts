@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } 
 import { dirname, resolve } from 'node:path'
 import { ConfigError, type ConfigProblem } from './value.ts'
 
-/** Makes the data directory, or refuses it: the server cannot write in it, or another account could change or exchange it. */
+/** Creates the data directory. Throws if the server cannot write in it, or if another account could change it. */
 export function makeDataDirectory(path: string, mode: number): void {
   try {
     makeFolder(path, mode)
@@ -17,14 +17,14 @@ export function makeDataDirectory(path: string, mode: number): void {
   if (open) throw new ConfigError([{ path: 'dataDir', ...open }])
 }
 
-/** With `recursive`, Node never returns from a file system such as /proc, where a folder exists and takes no other. */
+/** With `recursive`, Node never returns from a file system that takes no new folders, such as /proc. */
 function makeFolder(path: string, mode: number): void {
   if (existsSync(path)) return
   makeFolder(dirname(path), mode)
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    // Another server that starts has made it.
+    // Another server that starts has created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
@@ -60,8 +60,9 @@ function findOpen(path: string, account: number): Omit<ConfigProblem, 'path'> | 
 const modeOf = (mode: number) => (mode & 0o7777).toString(8)
 
 /**
- * In a folder with the sticky bit, such as /tmp, only the owner of a file may rename it. No other account can reach a
- * folder inside of a private one: the image of Berth mounts its volume there, because those of Kubernetes have mode 0777.
+ * Whether another account can rename entries of `path`. The sticky bit, as on /tmp, prevents it. No other account
+ * reaches a folder inside of a private one: the image of Berth mounts its volume there, because volumes of Kubernetes
+ * have mode 0777.
  */
 function isOpenToAll(path: string, account: number): boolean {
   const { mode } = statSync(path)
@@ -69,7 +70,7 @@ function isOpenToAll(path: string, account: number): boolean {
   return !foldersAbove(path).some((each) => isPrivate(each, account))
 }
 
-/** true: only the account, and root, may enter the folder. */
+/** Whether only the account, and root, may enter the folder. */
 function isPrivate(path: string, account: number): boolean {
   const { uid, mode } = statSync(path)
   return (uid === account || uid === 0) && (mode & (groupEnter | othersEnter)) === 0

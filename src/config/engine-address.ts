@@ -6,15 +6,15 @@ export interface SshTarget {
   readonly user: string | null
   readonly host: string
   readonly port: string | null
-  /** Path of the engine's socket there. */
+  /** Path of the engine's socket on that machine. */
   readonly socket: string
 }
 
-// A name never begins with "-", which ssh would take for an option. It expands "${NAME}" and "%" in the path of a socket.
+// No name begins with "-", which ssh takes for an option. ssh expands "${NAME}" and "%" in a socket's path.
 const sshPattern = /^ssh:\/\/(?:(\w[\w.-]*)@)?([a-z0-9][\w.-]*)(?::(\d{1,5}))?(\/[\w./-]+)?$/i
 const socketDefault = '/var/run/docker.sock'
 
-/** null: not an address of ssh. */
+/** Returns null if the address does not begin with ssh://. */
 export function parseSshAddress(address: string): SshTarget | null {
   const [, user = null, host, port = null, socket = socketDefault] = sshPattern.exec(address) ?? []
   return host === undefined ? null : { user, host, port, socket }
@@ -25,6 +25,6 @@ export const isTcp = (address: string): boolean => /^tcp:\/\/[^/\s]+$/.test(addr
 export const isEngineAddress = (input: unknown): boolean =>
   typeof input === 'string' && (/^unix:\/\/\/./.test(input) || parseSshAddress(input) !== null || isTcp(input))
 
-/** true: the address leads to the machine of the server, so it means another engine on another server. */
+/** Whether the address leads to the machine of the server, so that it means another engine on another server. */
 export const isEngineHere = (address: string): boolean =>
   address.startsWith('unix:') || (isTcp(address) && isLoopbackAddress(new URL(address).hostname))

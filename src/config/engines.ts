@@ -3,9 +3,8 @@ import { isEngineHere, isTcp } from './engine-address.ts'
 import type { NodeEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
-/** Checks `engine:` of nodes, which makes one pool of several machines with Docker or Podman. */
+/** Checks `engine:` of nodes, which combines several machines with Docker or Podman into one pool. */
 
-/** true: the nodes of the pool are machines with engines of their own. */
 export const hasEngines = (nodes: readonly { engine?: unknown }[] = []): boolean =>
   nodes.some(({ engine }) => engine !== undefined)
 
@@ -37,7 +36,7 @@ function withoutEngine({ tls, data }: EngineKeys, othersHave: boolean): Problem 
 interface Known {
   tls: NodeEntry['tls']
   executors: readonly ExecutorName[]
-  /** No node before has the same engine. */
+  /** Whether no earlier node has the same engine. */
   isFirst: boolean
 }
 

@@ -12,7 +12,7 @@ interface Expansion {
   problems: ConfigProblem[]
 }
 
-/** Replaces `${NAME}` in every text of the file, so that secrets can stay out of the file. */
+/** Replaces `${NAME}` in every text of the file by the variable NAME, so that secrets can stay out of the file. */
 export function expandVariables(input: unknown, { env, path, problems }: Expansion): unknown {
   if (typeof input === 'string')
     return input.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {
@@ -50,7 +50,7 @@ function rolesIn(text: string): string[] {
   return text === 'all' ? [...roles] : text.split(',').map((role) => role.trim())
 }
 
-/** Overrides keys by variables; `variables` has the variable of each such key. */
+/** Overrides keys of the file by variables. The returned `variables` has the variable of each overridden key. */
 export function applyVariables(raw: unknown, env: ConfigVariables) {
   const variables = new Map<string, string>()
   if (!isMap(raw)) return { merged: raw, variables }
@@ -61,17 +61,17 @@ export function applyVariables(raw: unknown, env: ConfigVariables) {
     const [outer, inner] = path
     const found = read ? read(content) : content
     const section = merged[outer] ?? {}
-    if (inner !== undefined && !isMap(section)) continue // refused below with its own reason
+    if (inner !== undefined && !isMap(section)) continue // the section itself is rejected below
     merged[outer] = inner !== undefined && isMap(section) ? { ...section, [inner]: found } : found
     variables.set(path.join('.'), variable)
   }
   return { merged, variables }
 }
 
-/** Secrets that a file may hold instead of the variable, as the secrets of Docker, Kubernetes and systemd do. */
+/** Variables that a file may hold, as Docker, Kubernetes and systemd pass secrets. */
 const ofFiles = ['DATABASE_URL', 'BERTH_BOOTSTRAP_TOKEN'] as const
 
-/** Replaces the variables that name files by the content of the files, without the newline at its end. */
+/** Replaces variables that name a file by the content of the file, without its final newline. */
 export function readSecretFiles(
   env: ConfigVariables,
   { readFile, problems }: { readFile: (path: string) => string; problems: ConfigProblem[] },
@@ -93,11 +93,11 @@ export function readSecretFiles(
 }
 
 const prefix = 'BERTH_'
-/** Variables of the client and of jobs: a job may start a server. */
+/** Variables of the client and of jobs, which are set if a job starts a server. */
 const ofOthers =
   /^BERTH_(CONFIG|URL|TOKEN|JOB_ID|RUN|RUN_ID|RANKS?|REPLICAS?|INPUT|CLOSURE|UNSENT_CLOSURE|(SERVICE|PORT)_\w+)$/
 
-/** Finds variables with a misspelt name, such as BERTH_PROT. Variables that the file uses are fine. */
+/** Finds variables with a misspelt name, such as BERTH_PROT. Variables that the file uses are accepted. */
 export function findMisspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
   const known = ['BERTH_CONFIG', 'BERTH_BOOTSTRAP_TOKEN_FILE', ...overlays.map(({ variable }) => variable)]
   const names = new Map(known.map((variable) => [variable.replace(prefix, ''), variable]))

@@ -2,7 +2,7 @@ import type { ConfigProblem } from './value.ts'
 
 export const isLoopbackAddress = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
-/** Without login every caller that reaches the port runs commands as the server's account. */
+/** Without login, every caller that reaches the port runs commands under the server's account. */
 export const exposedWithoutLogin = (host: string): ConfigProblem => ({
   path: 'server.host',
   reason: `${JSON.stringify(host)} is reachable from other machines, and login is off`,
@@ -17,7 +17,7 @@ export const noLoginPossible: ConfigProblem = {
     'set auth.bootstrapToken (BERTH_BOOTSTRAP_TOKEN) to a new secret and log in as admin with it, or remove all users and tokens with "berth serve --single-user"',
 }
 
-/** `path` requires login, and --single-user disables it. */
+/** The setting `path` requires login, and --single-user disables login. */
 export const singleUserConflict = (path: string): ConfigProblem => ({
   path,
   reason: 'is set, which requires login, but --single-user removes all users',

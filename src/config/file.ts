@@ -36,7 +36,7 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
 const coresMax = 100_000
-/** With fewer connections streams, submissions and the planner can block each other. */
+/** With fewer connections, streams, submissions and the planner can block each other. */
 const connectionsMin = 8
 
 const dnsLabel = (example: string) =>
@@ -210,7 +210,7 @@ export const configFile = section({
   webhooks: list(webhookSection).default([]),
 })
 
-/** No shell expands ~ here, and PostgreSQL's files hold a path on one line. */
+/** Rejects ~, which no shell expands here, and line breaks: PostgreSQL's files hold a path on one line. */
 function isDirectory(input: unknown): boolean {
   return typeof input === 'string' && /\S/.test(input) && !/^~|[\n\r\0]/.test(input) && !/[\n\r]/.test(resolve(input))
 }

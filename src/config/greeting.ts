@@ -4,7 +4,7 @@ import { toLocalUrl } from './listening.ts'
 
 interface Ready {
   version: string
-  /** null: this server has no API. */
+  /** null: this server does not serve the API. */
   url: string | null
   port: number
   singleUser: boolean

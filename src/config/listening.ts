@@ -18,11 +18,11 @@ const problems: Readonly<Record<string, (host: string, port: number) => ConfigPr
   }),
 }
 
-/** Explains a failed `listen`; undefined: the error has another cause. */
+/** Explains a failed `listen`. Returns undefined if the error has another cause. */
 export const explainListenError = (
   error: unknown,
   { host, port }: { host: string; port: number },
 ): ConfigProblem | undefined => problems[String((error as { code?: unknown }).code)]?.(host, port)
 
-/** On its own machine, a server that listens on all addresses is reached on loopback. */
+/** Replaces "all addresses" by the loopback address, at which the server is reached from its own machine. */
 export const toLocalUrl = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

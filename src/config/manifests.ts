@@ -2,7 +2,7 @@ import { ConfigError, isMap } from './value.ts'
 
 const documentsMax = 20_000
 
-/** Reads manifests of trusted documents: maps from ids to texts (graphql-codegen, Relay), or Apollo's lists of operations. */
+/** Reads manifests of trusted documents: maps from ids to documents (graphql-codegen, Relay), or Apollo's lists. */
 export function readManifests(
   paths: readonly string[],
   readFile: (path: string) => string,

@@ -32,7 +32,7 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   return problems
 }
 
-/** A page of a job never shares the name of the console. */
+/** Rejects a `jobsHost` that shares its name with the console, because pages of jobs must have another origin. */
 export function checkJobsHost({ server: { jobsHost, publicUrl } }: ConfigFile): ConfigProblem[] {
   const name = publicUrl === undefined ? '' : new URL(publicUrl).hostname
   if (jobsHost === undefined || (name !== jobsHost && !name.endsWith(`.${jobsHost}`))) return []
@@ -40,7 +40,7 @@ export function checkJobsHost({ server: { jobsHost, publicUrl } }: ConfigFile): 
   return [{ path: 'server.jobsHost', reason, remedy: 'for example jobs.example.org beside berth.example.org' }]
 }
 
-/** Jobs on other machines cannot reach the server at the address it listens on. */
+/** Requires `publicUrl` if jobs run on other machines, which cannot reach the address that the server listens on. */
 export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
   if (server.tls && !server.publicUrl?.startsWith('https:'))
     return [

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 
 /**
- * Reads a file of the configuration. Refuses devices and named pipes, which may block forever, except the pipes of a shell
- * (`<(…)`, `|`) in /dev/fd and /proc.
+ * Reads a file of the configuration. Rejects devices and named pipes, which may block forever, except the pipes of a
+ * shell (`<(…)`, `|`) in /dev/fd and /proc.
  */
 export function readText(path: string): string {
   const stat = statSync(path)

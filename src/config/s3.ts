@@ -18,7 +18,7 @@ export interface S3Config extends Omit<z.output<typeof s3Section>, 'secretAccess
 
 const path = 'files.s3.secretAccessKeyFile'
 
-/** The secret is in the configuration, usually by a variable, or in a file, whose name is relative to `folder`. */
+/** Reads the secret from the configuration, usually by a variable, or from a file, relative to `folder`. */
 export function toS3Config(
   { secretAccessKey, secretAccessKeyFile, ...rest }: z.output<typeof s3Section>,
   folder: string,

@@ -26,7 +26,7 @@ export const schedulingSection = section({
 })
 
 type Planning = ReturnType<typeof planningOf>
-/** Absent keys have the defaults of the pool's policy. */
+/** Settings of the planner. Missing keys have the defaults of the pool's policy. */
 export type PlanningConfig = { readonly [Key in keyof Planning]?: Exclude<Planning[Key], undefined> }
 
 export const toPlanningConfig = (file: z.output<typeof schedulingSection>): PlanningConfig =>

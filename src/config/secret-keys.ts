@@ -3,9 +3,9 @@ import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { ConfigError } from './value.ts'
 
-/** The files with the keys that encrypt secrets: 32 random bytes in base64. */
+/** The paths of the files with the keys that encrypt secrets: 32 random bytes in base64. */
 export interface SecretKeyFiles {
-  /** null: `secrets.key` of the data directory, which the first start makes. */
+  /** null: `secrets.key` of the data directory, which the first start creates. */
   readonly keyFile: string | null
   readonly oldKeyFile: string | null
 }
@@ -22,7 +22,7 @@ export function readSecretKeyFiles(
   return [readKey('secrets.keyFile', path), ...(oldKeyFile === null ? [] : [readKey('secrets.oldKeyFile', oldKeyFile)])]
 }
 
-/** A link appears at once, so no other server reads half a key, and the first of two wins. */
+/** Creates the file by a link, which appears at once: no server reads half a key, and the first server wins. */
 function makeKeyFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })) return
   const made = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`

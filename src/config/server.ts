@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { readManifests } from './manifests.ts'
 import { flag, isInRange, list, matching, section, text, url, value, wholeNumber, word } from './value.ts'
 
-/** `server:` of the configuration file: where a process listens, and what it lets callers do. */
+/** `server:` of the configuration file: where a process listens, and what callers may do. */
 
 export const roles = ['api', 'scheduler'] as const
 const freeTexts = ['ALL', 'AUTHENTICATED', 'NONE'] as const
@@ -50,7 +50,7 @@ export type ServerSettings = Readonly<ReturnType<typeof toServerSettings>>
 
 interface Files {
   readFile: (path: string) => string
-  /** Folder of the configuration file; names of files are relative to it. */
+  /** Folder of the configuration file. Paths in the file are relative to it. */
   folder: string
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A zod issue has one message: the reason and the remedy are its two lines. */
+/** A problem of the configuration. The message of a zod issue has the reason and the remedy as its two lines. */
 export interface ConfigProblem {
   readonly path: string
   readonly reason: string
@@ -37,7 +37,7 @@ const pathText = (path: readonly PropertyKey[]) =>
   path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${String(key)}`)).join('')
 
 interface Expected {
-  /** Completes "… is not". */
+  /** The end of the sentence "… is not". */
   what: string
   example: string
   secret?: boolean
@@ -96,13 +96,13 @@ const notAMap = ({ input }: { input?: unknown }) =>
 
 export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: notAMap })
 
-/** A map of known keys; any other key is refused with the nearest that exists. */
+/** A map that rejects unknown keys, and suggests the most similar known key. */
 export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape)
   const unknown = z.custom<never>(() => false, {
     error: ({ path }) => problemText('is not a known key', suggestion(String(path?.at(-1)), known)),
   })
-  // A catch-all of type `never` admits no key at run time, but its type would admit every key.
+  // A catch-all of type `never` accepts no key at run time, but its type would accept every key.
   return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>
 }
 
@@ -119,7 +119,7 @@ export function findDuplicates(path: string, items: readonly { name: string }[])
   })
 }
 
-/** The most similar known word, if one is close. */
+/** Returns the most similar known word, or undefined if none is close. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -127,7 +127,7 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return nearest && nearest.distance <= Math.max(2, word.length / 3) ? nearest.candidate : undefined
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...a].entries()) {

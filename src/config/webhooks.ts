@@ -32,7 +32,7 @@ const webhookFilter = section({
   name: shortText('"train-*"').optional(),
 })
 
-/** The URL may hold a secret, so a refusal does not show it. */
+/** The URL may contain a secret, so error messages do not show it. */
 export const webhookSection = section({
   name: name('slack'),
   url: value<string>(
@@ -58,9 +58,9 @@ export const webhookSection = section({
 type WebhookEntry = z.output<typeof webhookSection>
 
 export interface WebhookConfig extends Readonly<Pick<WebhookEntry, 'name' | 'url' | 'filter'>> {
-  /** The newest first. */
+  /** The newest secret is the first. */
   readonly secrets: readonly string[]
-  /** null: all types. */
+  /** Types of events; null: all types. */
   readonly events: readonly string[] | null
 }
 

@@ -20,7 +20,7 @@ const exitCodes = { returned: 0, threw: 1, resumeFailed: 119, noHandler: 126, no
 const aliveMs = 3_600_000
 
 const { env, argv, stdout, stderr } = process
-/** By default Node writes to a full pipe later, and `process.exit` drops pending output. */
+/** Makes writes to a full pipe blocking. By default Node writes later, and `process.exit` drops pending output. */
 function makeBlocking(stream: NodeJS.WriteStream): void {
   const { _handle: pipe } = stream as { _handle?: { setBlocking?(isBlocking: boolean): void } }
   pipe?.setBlocking?.(true)
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   if (typeof handler === 'number') return handler
   const reports = createReports(openInside, complain, createUnsent(env['BERTH_UNSENT_CLOSURE'], complain))
   const context = { ...(await readFacts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
-  // Node would end a process that only waits for TERM.
+  // Keeps the process alive: Node would end a process that only waits for TERM.
   const alive = setInterval(() => undefined, aliveMs)
   const code = await runHandler(handler, context)
   clearInterval(alive)
@@ -43,12 +43,12 @@ async function main(): Promise<number> {
   return code
 }
 
-/** Called at the first report: a handler without reports starts five times as fast. */
+/** Connects at the first report: a handler without reports starts five times as fast. */
 async function openInside(): Promise<Inside> {
   const { createInside } = await import('../client/jobs/inside.ts')
   const { openConnection } = await import('../client/connection/transport.ts')
   const connection = openConnection({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
-  // Only the limits of the run end the wait for an unreachable server.
+  // The wait for an unreachable server ends only with the limits of the run.
   return createInside(connection, {
     patienceMs: Number.POSITIVE_INFINITY,
     sleep: (ms) => sleep(ms),
@@ -58,7 +58,7 @@ async function openInside(): Promise<Inside> {
 
 async function readFacts() {
   const ending = new AbortController()
-  // `on`, not `once`: without a listener a second TERM would kill a handler that is ending.
+  // `on`, not `once`: without a listener, a second TERM would kill a handler that is ending.
   process.on('SIGTERM', () => ending.abort(new Error('The run must end')))
   return {
     jobId: env['BERTH_JOB_ID'] ?? '',
@@ -69,7 +69,7 @@ async function readFacts() {
   }
 }
 
-/** The object in the file that the variable names; null: the variable is not set. */
+/** Reads the JSON object in the file that the variable names. Returns null if the variable is not set. */
 async function readJson(variable: string): Promise<Json | null> {
   const path = env[variable]
   return path ? (JSON.parse(await readFile(path, 'utf8')) as Json) : null
@@ -101,5 +101,5 @@ async function runHandler(handler: Handler, context: JobContext): Promise<number
   }
 }
 
-// A handler may leave timers and sockets behind, which must not keep the run alive.
+// Exits although the handler may have left timers and sockets, which would keep the run alive.
 process.exit(await main())

@@ -2,7 +2,7 @@ import type { Inside, ProgressReport } from '../client/jobs/inside.ts'
 import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 
-/** Progress and closures: only the newest; artifacts: in order. `settled`: all are stored or refused. */
+/** Sends only the newest progress and closure, and all artifacts in order. `settled` waits for all of them. */
 export type Reports = Pick<JobContext, 'status' | 'progress' | 'metrics' | 'artifact' | 'saveClosure'> & {
   settled(): Promise<void>
 }
@@ -15,7 +15,7 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
   }
   const unsettled = new Set<Promise<unknown>>()
 
-  /** Logs a refusal, which ends nothing if its promise is not awaited. */
+  /** Logs a rejected report. An error that is not awaited must not end the process. */
   function track<T>(what: string, work: Promise<T>): Promise<T> {
     const watched = work
       .catch((error: Error) => complain(`${what}: ${error.message}`))
@@ -57,7 +57,7 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
     },
     saveClosure(closure) {
       const text = JSON.stringify(closure)
-      // A copy: the handler may change the object before it is sent.
+      // Copies the closure, because the handler may change the object before it is sent.
       newest = JSON.parse(text) as Json
       unsent.keep(text)
       return track('saveClosure', closures(newest))
@@ -70,12 +70,12 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
 
 type Metrics = NonNullable<ProgressReport['metrics']>
 
-/** The server takes no more in one report. */
+/** Maximum number of values that the server accepts in one report. */
 const metricsMax = 1_000
 
 /**
- * A newer value replaces an older one of the same name and step. If there are too many values, every second one of each
- * name is dropped, but not the newest.
+ * Replaces an older value by a newer one of the same name and step. If there are too many values, every second one of
+ * each name is dropped, but not the newest.
  */
 function mergeMetrics(older: Metrics, newer: Metrics): Metrics {
   const merged = [...new Map([...older, ...newer].map((each) => [`${each.name} ${each.step}`, each])).values()]
@@ -89,7 +89,7 @@ interface Next<Value> extends PromiseWithResolvers<void> {
   value: Value
 }
 
-/** Sends one value at a time; values that arrive meanwhile are merged. */
+/** Sends one value at a time; values that arrive during a request are merged. */
 function sendNewest<Value>(send: (value: Value) => Promise<void>, merge: (older: Value, newer: Value) => Value) {
   let next: Next<Value> | null = null
   let isSending = false

@@ -2,16 +2,16 @@ import { appendFileSync, statSync, truncateSync } from 'node:fs'
 
 /**
  * The file in which the server finds the newest closure of a killed process (src/executors/local/unsent-closures.ts):
- * one closure per line. An incomplete last line does not count.
+ * one closure per line. An incomplete last line is ignored.
  */
 export interface Unsent {
-  /** Call it before the closure is sent. */
+  /** Call it before sending the closure. */
   keep(closure: string): void
   /** Call it when the newest closure is stored. */
   clear(): void
 }
 
-/** A larger file, which grows while the server is unreachable, is emptied before the next closure. */
+/** A larger file, after a long time without the server, is emptied before the next closure is written. */
 const bytesMax = 4 * 1024 * 1024
 
 export function createUnsent(path: string | undefined, complain: (text: string) => void): Unsent {

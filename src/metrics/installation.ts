@@ -7,15 +7,14 @@ import type { Parts } from '../platform/parts.ts'
 import { readInstallation } from './read-installation.ts'
 
 /**
- * Gauges of the whole installation. Each process reads the database for a scrape, at most once in `freshMs`; all processes
- * show the same numbers, so take the maximum of several.
+ * Gauges of the whole installation. Each process reads the database for a scrape, at most once in `freshMs`. All
+ * processes report the same numbers, so queries take their maximum.
  */
 const freshMs = 5_000
 
 export const openStates: readonly JobState[] = ['BLOCKED', 'QUEUED', ...holdingStates]
 const nodeStates = ['READY', 'CORDONED', 'DRAINING', 'LOST'] as const
 
-/** A value with the labels of its series. */
 type Series = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 type Numbers = Awaited<ReturnType<typeof readNumbers>>
@@ -29,7 +28,7 @@ interface GaugeOptions {
 
 let source: (() => Promise<Numbers | null>) | null = null
 
-/** Serves the gauges from this installation until its parts end. */
+/** Serves the gauges of this installation until its components end. */
 export function startInstallationMetrics({ db, clock, log }: Domain, down: Parts): void {
   let last: { atMs: number; read: Promise<Numbers | null> } | null = null
   const read = () =>
@@ -68,7 +67,7 @@ function define({ list, labelNames = [], ...options }: GaugeOptions): void {
   defineGauge<string>({
     ...options,
     labelNames,
-    // Without the database the series are absent: an old value would look like a present one.
+    // Without the database the series are absent, because an old value would look current.
     async collect() {
       const numbers = source === null ? null : await source()
       this.reset()
@@ -86,7 +85,7 @@ const perPool =
       return value === null ? [] : [[{ pool: each.pool }, value]]
     })
 
-/** One series for each pool and name, 0 where none is counted: a query then finds a value and not nothing. */
+/** A series for each pool and name. It is 0 if there are none, so that queries always find a value. */
 const perPoolAnd =
   (
     label: string,

@@ -9,10 +9,10 @@ interface Amounts {
 
 export interface PoolNumbers {
   pool: string
-  /** Jobs by state, without those that have ended. */
+  /** Number of jobs by state, without ended jobs. */
   jobs: Readonly<Record<string, number>>
   nodes: Readonly<Record<string, number>>
-  /** null: no job waits. */
+  /** null: no job is waiting. */
   oldestWaitSeconds: number | null
   capacity: Amounts
   allocated: Amounts
@@ -25,7 +25,7 @@ export interface InstallationNumbers {
   webhooks: readonly { name: string; waiting: number }[]
 }
 
-/** Reads all pools at a cost that grows with running jobs, nodes and lanes, and little with the length of the queue. */
+/** Reads all pools. The cost grows with running jobs, nodes and lanes, and little with the length of the queue. */
 export async function readInstallation(sql: Sql): Promise<InstallationNumbers> {
   const [row] = await sql.query<InstallationNumbers>(installationSql, [], 'installation_metrics')
   return row ?? { pools: [], feedLagSeconds: 0, webhooks: [] }

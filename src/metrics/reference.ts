@@ -7,7 +7,7 @@ import './build-info.ts'
 import './installation.ts'
 import '../schedulers.ts'
 
-/** Every metric, as a document. Run as a program it rewrites docs/metrics.md: `npm run codegen`. */
+/** Describes every metric in a Markdown document. As a program it writes docs/metrics.md: `npm run codegen`. */
 export function formatMetricsReference(): string {
   const own = describeMetrics().filter(({ name }) => name.startsWith('berth_'))
   const installation = own.filter(({ name }) => gaugesOfInstallation.test(name))

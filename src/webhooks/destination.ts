@@ -4,7 +4,7 @@ import { createNetworks } from '../platform/networks.ts'
 
 /**
  * Checks the addresses to which a webhook connects. `http:` is allowed only to loopback and private addresses. The
- * check is part of the look-up that the connection uses, so a name cannot resolve to another address afterwards.
+ * connection uses the checked result of the DNS look-up, so the name cannot resolve to another address afterwards.
  */
 
 export const isPrivateAddress = createNetworks([
@@ -23,13 +23,13 @@ export class DestinationRefused extends Error {
   }
 }
 
-/** Throws for an address in the URL itself, which no look-up would see. */
+/** Checks an IP address in the URL itself, which is never looked up. */
 export function checkLiteralAddress({ protocol, hostname }: URL): void {
   const address = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'http:' && isIP(address) !== 0 && !isPrivateAddress(address)) throw new DestinationRefused(address)
 }
 
-/** Fails if the name has an address that is not private. */
+/** A DNS look-up that fails if the name has an address that is not private. */
 export const lookUpPrivate: LookupFunction = (hostname, options, callback) =>
   lookUp(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0)

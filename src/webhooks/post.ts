@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as sendHttps } from 'node:https'
 import type { Clock } from '../platform/clock.ts'
 import { checkLiteralAddress, DestinationRefused, lookUpPrivate } from './destination.ts'
 
-/** Posts messages to one endpoint, over connections of its own. Redirects are not followed. */
+/** Posts messages to one endpoint, over its own connections. Does not follow redirects. */
 
 export interface PostResult {
   /** null: no response. */
@@ -13,9 +13,9 @@ export interface PostResult {
   retryAfter?: string | undefined
 }
 
-/** Limit of a try, from the connection to the end of the response. */
+/** Time limit of a try, from the connection to the end of the response. */
 const tryMsMax = 15_000
-/** A longer response is cut off; its status counts. */
+/** Maximum size of a response. A longer one is cut off; its status counts. */
 const responseBytesMax = 65_536
 
 export class Poster {
@@ -69,7 +69,7 @@ export class Poster {
   }
 }
 
-/** Reads the response to its end, so that its connection can be used again. */
+/** Reads the response to its end, so that the connection can be reused. */
 async function drain(response: IncomingMessage): Promise<void> {
   let bytes = 0
   for await (const chunk of response) {
@@ -78,7 +78,7 @@ async function drain(response: IncomingMessage): Promise<void> {
   }
 }
 
-/** Messages of the system may name the whole URL, so only their codes are shown. */
+/** Error messages of the system may contain the whole URL, so only their codes are shown. */
 function explain(error: unknown): string {
   if (error instanceof DestinationRefused) return error.message
   const { code } = error as { code?: unknown }

@@ -2,18 +2,18 @@
 
 const firstMs = 1_000
 const longestMs = 3_600_000
-/** The ninth pause is the longest. */
+/** Factor between pauses. The ninth pause is the longest. */
 const growth = (longestMs / firstMs) ** (1 / 8)
-/** The pause varies by this part, so that deliveries that failed together do not come again together. */
+/** Random part of the pause, so that deliveries that failed together are not repeated together. */
 const jitter = 0.2
 
 const bound = (ms: number) => Math.round(Math.min(Math.max(ms, firstMs), longestMs))
 
-/** The pause after a try: 1 s after the first one, 1 h after the ninth one. */
+/** Returns the pause after `tries` tries: 1 s after the first one, 1 h after the ninth one. */
 export const pauseMs = (tries: number, random: number = Math.random()): number =>
   bound(firstMs * growth ** (tries - 1) * (1 - jitter + 2 * jitter * random))
 
-/** The pause that the receiver requests, in seconds or as a date; undefined: none, or unreadable. */
+/** Returns the pause that the receiver requests, in seconds or as a date; undefined: missing or unreadable. */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   if (/^\d{1,9}$/.test(header.trim())) return bound(Number(header) * 1_000)

@@ -18,8 +18,8 @@ import { pauseMs, readRetryAfter } from './retry.ts'
 import { signMessage } from './signature.ts'
 
 /**
- * Sends webhooks. Every server process runs this loop: it looks once for all endpoints, and starts the work of an
- * endpoint without waiting for it, so endpoints do not delay each other.
+ * Sends webhooks. Every server process runs this loop. It reads all endpoints at once, and starts the deliveries of
+ * each endpoint without waiting for them, so endpoints do not delay each other.
  */
 
 export interface WebhookTarget extends EventChoice {
@@ -34,10 +34,10 @@ export interface WebhookOptions {
 }
 
 const pollMs = 1_000
-/** Minimum pause between two looks. */
+/** Minimum pause between two runs of the loop. */
 const gapMs = 50
 const expireEveryMs = 60_000
-/** Concurrent tries of one endpoint in this process. */
+/** Maximum number of concurrent tries of one endpoint in this process. */
 const triesAtOnce = 8
 
 export function createWebhookSender(domain: Domain, { webhooks, publicUrl }: WebhookOptions): Loop {
@@ -85,7 +85,7 @@ class EndpointSender {
     this.#poster = new Poster(target.url, { clock: domain.clock, connectionsMax: triesAtOnce })
   }
 
-  /** Sends what is due, unless it does so already. */
+  /** Starts to send due deliveries, unless this endpoint is sending already. */
   start(hasConditions: boolean): void {
     this.#isWanted = true
     if (hasConditions) this.#hasConditions = true
@@ -94,7 +94,7 @@ class EndpointSender {
     })
   }
 
-  /** Ends open tries; another server repeats them. */
+  /** Aborts open tries; another server repeats them. */
   async stop(): Promise<void> {
     this.#abort.abort()
     await this.#working
@@ -119,7 +119,7 @@ class EndpointSender {
     }
   }
 
-  /** Claims no more deliveries than there are free connections, so that no lease passes while a delivery waits. */
+  /** Claims no more deliveries than there are free connections, so that no lease expires while a delivery waits. */
   async #sendDue(): Promise<void> {
     while (!this.#abort.signal.aborted) {
       const free = triesAtOnce - this.#inFlight.size

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Headers of Standard Webhooks 1.0: https://www.standardwebhooks.com. */
+/** Computes the headers of Standard Webhooks 1.0: https://www.standardwebhooks.com. */
 
 const secretPrefix = 'whsec_'
 
@@ -11,7 +11,7 @@ export interface WebhookMessage {
   atMs: number
 }
 
-/** Signs with each secret, so that a receiver may have either one while a secret is replaced. */
+/** Signs with each secret, so that a receiver may have the old or the new one while a secret is replaced. */
 export function signMessage({ id, body, atMs }: WebhookMessage, secrets: readonly string[]): Record<string, string> {
   const timestamp = String(Math.floor(atMs / 1_000))
   const signatures = secrets.map((secret) => {
