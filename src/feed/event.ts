@@ -4,12 +4,12 @@ import type { JobState, PsijState, StateReason } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { JobFacts } from './facts.ts'
 
-/** One numbered change of one job, as it is stored. */
+/** A numbered change of one job, as stored. */
 export interface FeedEvent {
   jobId: string
-  /** 1, 2, 3 … per job. */
+  /** Number of the event within its job: 1, 2, 3 … */
   seq: number
-  /** 1, 2, 3 … over all jobs; null until the sequencer assigns it. */
+  /** Number of the event over all jobs: 1, 2, 3 …; null until the sequencer assigns it. */
   position: number | null
   at: Date
   type: JobEventType
@@ -24,7 +24,7 @@ export interface FeedEvent {
   metadata: unknown
 }
 
-/** The deletion of a job and its events: the job's last entry in the feed. */
+/** The deletion of a job and its events. It is the last entry of the job in the feed. */
 export interface Deletion {
   jobId: string
   position: number
@@ -42,7 +42,7 @@ export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.typ
 
 export interface FeedPage {
   head: number
-  /** The newest entry at or before the position. If it differs from the expected one, the database has lost entries. */
+  /** Newest entry at or before the position. If it is not the expected entry, the database has lost entries. */
   before: FeedPosition | undefined
   entries: FeedEntry[]
 }
@@ -65,7 +65,7 @@ type PageRow = FeedEvent & { head: number; deleted: DeletedRow | null }
 
 const deletionColumns = `d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)`
 
-/** Reads everything in one snapshot: a position that is assigned between two statements would be missed. */
+/** One statement, and so one snapshot: a position that is assigned between two statements would be missed. */
 const pageSql = `
 SELECT f.position AS head, entry.* FROM feed_head f LEFT JOIN (
   (SELECT ${eventColumns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
@@ -96,7 +96,7 @@ function deletionOf(row: DeletedRow): Deletion {
   }
 }
 
-/** Events of one job after a seq, in order; null: the job is gone. */
+/** Reads events of a job after a seq, in order. Returns null if the job was deleted. */
 export async function jobEventsAfter(
   sql: Sql,
   { jobId, seq, limit }: { jobId: string; seq: number; limit: number },
@@ -111,23 +111,23 @@ export async function jobEventsAfter(
   return rows.length === 0 ? null : rows.filter((row): row is FeedEvent => row.seq !== null)
 }
 
-/** A position with a mark. The mark differs in another database, and in this one after it was restored. */
+/** A position with the mark of its entry. The mark differs in another database, and in this one after a restore. */
 export interface FeedPosition {
   position: number
   /** Mark of the entry at the position; undefined: the entry was deleted. */
   mark?: string | undefined
-  /** Database time up to which changes without an event are known; undefined: unknown. */
+  /** Database time up to which the reader knows changes without an event; undefined: unknown. */
   toldMs?: number | undefined
 }
 
 const markChars = 8
 
-/** Marks by entry, computed once for all readers. */
+/** Mark of each entry, computed once for all readers. */
 const marks = new WeakMap<object, string>()
 
 type Marked = Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | Pick<Deletion, 'jobId'>
 
-/** The mark is a hash, because a cursor may also be at events of jobs that its reader may not see. */
+/** Hashes the entry, because the cursor of a reader may be at an event of a job that the reader may not see. */
 export function markEntry(event: Marked): string {
   const known = marks.get(event)
   if (known !== undefined) return known
@@ -139,9 +139,9 @@ export function markEntry(event: Marked): string {
 
 export interface FeedRange {
   head: number
-  /** Retention may have removed events up to this position. */
+  /** Position up to which retention may have removed events. */
   forgotten: number
-  /** The mark of the requested position, else of the head. */
+  /** Mark of the entry at the requested position, or of the head. */
   mark: string | undefined
 }
 

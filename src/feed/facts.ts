@@ -18,10 +18,10 @@ export interface JobFacts {
   createdAt: Date
 }
 
-/** Reasons of states as stored; the reason of BLOCKED jobs comes with their approval. */
+/** Reasons of states as stored. The reason of a BLOCKED job is stored with its approval. */
 export type StoredReason = StateReason | 'APPROVAL_PENDING'
 
-/** The state of a job at one moment. `finishedAt` is the time of the event that ended it. */
+/** The state of a job at one moment. `finishedAt` is the time of the event that ended the job. */
 export interface StateMoment {
   state: JobState
   reason: StoredReason | null
@@ -30,10 +30,10 @@ export interface StateMoment {
 
 export type FactsCache = ReturnType<typeof createFactsCache>
 
-/** Maximum cached jobs; the oldest entry is dropped first. */
+/** Maximum number of cached jobs. The oldest entry is dropped first. */
 const jobsMax = 10_000
 
-/** Facts of jobs; omits deleted jobs. */
+/** Caches facts of jobs. Omits deleted jobs. */
 export function createFactsCache(db: Db) {
   const known = new Map<string, Promise<JobFacts | undefined>>()
   const read = cacheReads(
@@ -50,7 +50,7 @@ export function createFactsCache(db: Db) {
   }
 }
 
-/** Selects the jobs that had a run on a node of this name; true: a run is there now. */
+/** Finds the jobs that had a run on the node of this name. The value is true if a run is on it now. */
 export async function readJobsOnNode(
   sql: Sql,
   jobIds: readonly string[],

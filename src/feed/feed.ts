@@ -9,8 +9,8 @@ import { EventRing, type RingOptions } from './ring.ts'
 import { createJobRows } from './rows.ts'
 
 /**
- * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. The ring, its loops
- * and the rows read for it exist while a stream is open, and are replaced when the database does not continue the
+ * Streams of events after a cursor: first stored events, then live ones, in order, without a gap. The ring, its loops
+ * and the rows read for it exist while a stream is open. They are replaced when the database does not continue the
  * ring.
  */
 
@@ -53,7 +53,7 @@ export function createFeed(options: RingOptions) {
   }
 
   return {
-    /** Throws NotFound if the viewer sees no such job. */
+    /** Throws NotFound if the viewer may not see the job. */
     async jobStatus(status: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>> {
       const job = await openJob(db, status)
       const { after, mark } = status
@@ -61,7 +61,7 @@ export function createFeed(options: RingOptions) {
     },
     jobUpdates: (updates: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void> =>
       stream((signal) => new JobUpdatesReader(rooms, updates, signal)),
-    /** Newest position: read before a snapshot, it is where `jobUpdates` continues from that snapshot. */
+    /** Returns the newest position. If it is read before a snapshot, `jobUpdates` continues there without a gap. */
     async head(): Promise<FeedPosition> {
       const { head, mark } = await feedRange(db.sql)
       return { position: head, mark }

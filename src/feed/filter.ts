@@ -4,15 +4,15 @@ import { isFinal, isHolding, type JobState, type StateCategory, stateCategory } 
 import type { FeedEvent } from './event.ts'
 import type { JobFacts, StateMoment, StoredReason } from './facts.ts'
 
-/** Fields are joined by AND, entries of a list by OR, labels by AND; an absent field admits all. */
+/** Fields are joined by AND, entries of a list by OR, labels by AND. An absent field admits all jobs. */
 export interface JobFilter {
   ids?: readonly string[] | null | undefined
   states?: readonly JobState[] | null | undefined
   stateCategories?: readonly StateCategory[] | null | undefined
   stateReasons?: readonly StoredReason[] | null | undefined
-  /** Part of the name or of the value of a label, or the beginning of the id; the case of ASCII letters does not matter. */
+  /** A part of the name or of a label's value, or the beginning of the id. ASCII letters match in either case. */
   text?: string | null | undefined
-  /** Glob: `*` any characters, `?` one. */
+  /** A glob: `*` matches any characters, `?` matches one. */
   name?: string | null | undefined
   labels?: readonly { key: string; value?: string | null | undefined }[] | null | undefined
   users?: readonly string[] | null | undefined
@@ -32,7 +32,7 @@ export interface JobFilter {
   finishedBefore?: Date | null | undefined
 }
 
-/** true: the event changes the state. Others (priority, artifact, late report) do not. */
+/** Whether the event changes the state. Other events (priority, artifact, late report) do not. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
 export const toMoment = (state: JobState, reason: StoredReason | null, at: Date): StateMoment => ({
@@ -62,11 +62,11 @@ export function nameGlob(glob: string): Pattern {
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
   admitsMoment(moment: StateMoment): boolean
-  /** A job that has started stays started, so its present row decides for all of its events. */
+  /** A started job stays started, so its current row decides for all of its events. */
   admitsStart(startedAt: Date | null): boolean
   readonly asksState: boolean
   readonly asksReason: boolean
-  /** Moments must be ACTIVE; `readJobsOnNode` finds the jobs. null: the filter has no node. */
+  /** Name of the node on which jobs must be ACTIVE (`readJobsOnNode`); null: the filter has no node. */
   readonly node: string | null
 }
 

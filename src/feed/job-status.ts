@@ -17,20 +17,20 @@ import {
 import type { WatchedJob } from './ring.ts'
 
 /**
- * The events of one job: stored ones (REPLAY), after a cursor or from the event that led to the current state, then
- * new ones (LIVE). The stream ends with the event that ends the job. Progress and the reason why a run does not begin
- * come as messages without events.
+ * Streams the events of one job: first stored ones (REPLAY), after a cursor or from the event that led to the current
+ * state, then new ones (LIVE). The stream ends with the event that ends the job. Progress, and the reason why a run
+ * does not begin, are sent as messages without events.
  */
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
 
-/** A message of events, before its job is read. */
+/** A message of events whose job is not read yet. */
 type Draft = Omit<Transitions, 'job' | 'matches' | 'instead'>
 
 export interface JobStatusOptions {
   viewer: Viewer
   jobId: string
-  /** seq of the reader's last event. */
+  /** Number (`seq`) of the reader's last event. */
   after?: number | undefined
   mark?: string | undefined
 }
@@ -39,14 +39,14 @@ export interface JobOpening {
   jobId: string
   version: number
   state: JobState
-  /** seq of the event that led to `state`; null: retention removed it. */
+  /** Number (`seq`) of the event that led to `state`; null: retention removed it. */
   stateSeq: number | null
   toldAt: Date | null
-  /** Time of the event at the reader's cursor; null: no cursor, or the event was deleted. */
+  /** Time of the event at the reader's cursor; null: there is no cursor, or the event was deleted. */
   cursorAt: Date | null
 }
 
-/** Throws NotFound if the viewer sees no such job. */
+/** Throws NotFound if the viewer may not see the job. */
 export async function openJob(db: Db, { viewer, jobId, after }: JobStatusOptions): Promise<JobOpening> {
   const job = await readOpening(db, jobId, after)
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
@@ -70,16 +70,16 @@ function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): strin
 
 type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
 
-/** Takes events from the ring; reads those before the ring from the database; otherwise waits. */
+/** Takes events from the ring, or from the database if they are older than the ring. Waits if there are none. */
 export class JobStatusReader {
   readonly #rooms: FeedRooms
   readonly #signal: AbortSignal
   #opening: JobOpening
   #shared: SharedReads
   #job: WatchedJob
-  /** Starts with the event of the current state. */
+  /** Whether the stream begins with the event that led to the current state. */
   #begins: boolean
-  /** true: the reader's cursor is at an event that this database does not have. */
+  /** Whether the reader's cursor is at an event that this database does not have. */
   readonly #isOfOther: boolean
   #cursor: number
   #mark: string | undefined
@@ -87,7 +87,7 @@ export class JobStatusReader {
   #lastSent: number
   #first = true
   #done = false
-  /** true: the database may have events that the ring lacks. */
+  /** Whether the database may have events that the ring lacks. */
   #behind = true
 
   constructor(rooms: FeedRooms, opening: JobOpening, { after, mark, signal }: StatusStart) {
@@ -109,7 +109,7 @@ export class JobStatusReader {
   async *messages(left: () => void): AsyncGenerator<JobStatusMessage, void, void> {
     const { state, stateSeq } = this.#opening
     try {
-      // Another reader of the job has taken them from the ring.
+      // Another reader of the job has taken these events from the ring.
       if (this.#job.events.length > 0 || this.#job.gone) await this.#shared.ring.compare(this.#signal)
       if (this.#isOfOther || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
       while (!this.#done && !this.#signal.aborted) {
@@ -127,9 +127,7 @@ export class JobStatusReader {
     }
   }
 
-  /**
-   * Starts the stream again, because the database lacks events that were already sent. undefined: the reader has left.
-   */
+  /** Restarts the stream: the database lacks events that were already sent. undefined: the reader left. */
   async #beginAgain(): Promise<Reset | undefined> {
     const { jobId } = this.#job
     this.#shared.ring.unwatch(this.#job)
@@ -157,7 +155,7 @@ export class JobStatusReader {
     return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
   }
 
-  /** The next message; undefined: check again. */
+  /** Returns the next message, or undefined to check again. */
   async #next(): Promise<Draft | Reset | undefined> {
     if (this.#isOver()) return this.#transitions([], true)
     const events = this.#fromRing() ?? (await this.#fromDatabase())
@@ -182,7 +180,7 @@ export class JobStatusReader {
     return isFinal(state) && (stateSeq === null || this.#cursor >= stateSeq)
   }
 
-  /** true: events arrived during the last read, when the reader was not waiting for the bell. */
+  /** Whether events arrived during the last read, when the reader was not waiting for the bell. */
   #hasNews(): boolean {
     const newest = this.#job.events.at(-1)?.seq ?? 0
     return newest > this.#cursor || (this.#behind && this.#shared.ring.start !== undefined)
@@ -197,7 +195,7 @@ export class JobStatusReader {
   async #fromDatabase(): Promise<FeedEvent[] | null | undefined> {
     const { db, log } = this.#rooms
     const { ring } = this.#shared
-    // Later events are in the ring; if the ring was not ready yet, the database is read once more.
+    // Later events are in the ring. If the ring was not ready yet, the database is read again.
     const ready = ring.start !== undefined
     const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
     const events = await readIfAvailable(log, () => jobEventsAfter(db.sql, page))
@@ -236,7 +234,7 @@ export class JobStatusReader {
     }
   }
 
-  /** undefined: the reader has left. */
+  /** Returns undefined if the reader left. */
   async #withJob(draft: Draft): Promise<Transitions | Reset | undefined> {
     const wanted = { version: this.#cursor, toldMs: this.#toldMs }
     const read = () => this.#shared.rows.at(draft.jobId, wanted)

@@ -27,9 +27,9 @@ import {
 import { readTold, type Told, type ToldLog } from './told.ts'
 
 /**
- * The events of all jobs that the viewer may see and the filter admits before or after the event, so that a list sees
- * a job leave, and the deletion of such jobs. A message has consecutive positions of one job, or deletions; the cursor
- * also advances over omitted ones. Events of a deleted job are omitted: its deletion follows.
+ * Streams the events of all jobs that the viewer may see and the filter admits before or after the event, so that a
+ * list sees a job leave. Deletions of such jobs are included. A message has consecutive positions of one job, or
+ * deletions. The cursor also advances over omitted events. Events of a deleted job are omitted: its deletion follows.
  */
 
 export type JobUpdatesMessage = Transitions | Reset | Heartbeat
@@ -37,12 +37,12 @@ export type JobUpdatesMessage = Transitions | Reset | Heartbeat
 export interface JobUpdatesOptions {
   viewer: Viewer
   filter?: JobFilter | undefined
-  /** Position of the reader's last event; absent: from now on. */
+  /** Position of the reader's last event; absent: only new events are sent. */
   after?: number | undefined
   mark?: string | undefined
-  /** true: changes without an event are sent as well. */
+  /** Whether changes without an event are sent as well. */
   progress?: boolean | undefined
-  /** Time of the newest such change that the reader knows. */
+  /** Time of the newest change without an event that the reader knows. */
   toldMs?: number | undefined
 }
 
@@ -62,10 +62,10 @@ export class JobUpdatesReader {
   readonly #after: number | undefined
   readonly #signal: AbortSignal
   #shared: SharedReads
-  /** The reader's place in the log of changes without an event; null: it takes none. */
+  /** The reader's position in the log of changes without an event; null: the reader does not want them. */
   #told: { log: ToldLog; number: number; isBehind: boolean } | null = null
   #toldMs: number | undefined
-  /** Last position of the REPLAY. */
+  /** The REPLAY ends at this position. */
   #head = 0
   #cursor = 0
   #mark: string | undefined
@@ -119,12 +119,12 @@ export class JobUpdatesReader {
     }
   }
 
-  /** undefined: the reader has left. */
+  /** Returns undefined if the reader left. */
   #range(after?: number): Promise<FeedRange | undefined> {
     return readWhenAvailable(this.#rooms, this.#signal, () => feedRange(this.#rooms.db.sql, after))
   }
 
-  /** Starts the stream again, because the database lacks events that were already sent. */
+  /** Restarts the stream, because the database lacks events that were already sent. */
   async *#beginAgain(): AsyncGenerator<Reset, void, void> {
     this.#shared = this.#rooms.join()
     if (this.#told) this.#joinTold()
@@ -157,7 +157,7 @@ export class JobUpdatesReader {
     const { head, before, entries: stored } = await readPage(this.#rooms.db.sql, this.#cursor, batchEntriesMax)
     const isAnother = before?.position === this.#cursor && this.#mark !== undefined && before.mark !== this.#mark
     if (head < this.#cursor || isAnother) ring.replace()
-    // Entries that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
+    // The ring lacks only entries stored before it began. Events of a deleted job no longer exist in the database.
     if (stored.length === 0 && start !== undefined && start > this.#cursor) {
       this.#cursor = start
       this.#mark = undefined
@@ -199,7 +199,7 @@ export class JobUpdatesReader {
     return readJobsOnNode(this.#rooms.db.sql, [...new Set(events.map(({ jobId }) => jobId))], node)
   }
 
-  /** Reads rows that are at least as new as these events. Omits deleted jobs. */
+  /** Reads job rows that are at least as new as these events. Omits deleted jobs. */
   async #rowsOf(events: readonly FeedEvent[]): Promise<ReadonlyMap<string, JobRow>> {
     const newest = new Map(events.map(({ jobId, seq }) => [jobId, seq]))
     const rows = await Promise.all([...newest].map(([jobId, version]) => this.#shared.rows.at(jobId, { version })))
@@ -253,7 +253,7 @@ export class JobUpdatesReader {
     return isAdmitted && (onNode === null || onNode.get(job.id) === true)
   }
 
-  /** The log may begin later than the reader, so older changes are read from the database. */
+  /** The log may begin later than the reader, so the database is read for older changes. */
   #joinTold(): void {
     this.#told?.log.leave(this)
     const log = this.#shared.ring.told
@@ -271,7 +271,7 @@ export class JobUpdatesReader {
     else await this.#wait(retryMs)
   }
 
-  /** Messages of changes without an event, the oldest first. */
+  /** Reads messages of changes without an event, the oldest first. */
   async #toldMessages(): Promise<readonly Transitions[]> {
     const place = this.#told
     if (!place) return []
@@ -317,7 +317,7 @@ function withPages(messages: readonly JobUpdatesMessage[]): readonly JobUpdatesM
   return messages
 }
 
-/** `before` has the moments of the events that need them. */
+/** Returns the states before and after an event. `before` has the states before events that do not change the state. */
 function momentsAround(
   event: FeedEvent,
   before: ReadonlyMap<FeedEvent, StateMoment>,

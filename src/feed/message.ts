@@ -11,31 +11,31 @@ import type { JobRows } from './rows.ts'
 
 export const messageEventsMax = 200
 
-/** Consecutive events of one job; `cursor` is the last one's seq in `jobStatus`, its position in `jobUpdates`. */
+/** Consecutive events of one job. `cursor` is the last seq in `jobStatus`, the last position in `jobUpdates`. */
 export interface Transitions {
   kind: 'transitions'
   jobId: string
-  /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
+  /** Empty if only progress or stateInfo changed, or if there are no events to replay. */
   events: readonly FeedEvent[]
   cursor: number
   mark?: string | undefined
-  /** Time of the newest change without an event that was sent. Only `jobUpdates` with progress sets the field. */
+  /** Time of the newest sent change without an event. Only `jobUpdates` with progress sets this field. */
   toldMs?: number | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
-  /** The job, at least as new as the events. */
+  /** The job's row, at least as new as the events. */
   job: JobRow
-  /** Whether the filter of the reader admits the job as it is now. */
+  /** Whether the reader's filter admits the current state of the job. */
   matches: boolean
-  /** Sent instead if the job is deleted before its fields are read. */
+  /** The message to send if the job is deleted before its fields are read. */
   instead: Reset | Heartbeat
-  /** Replayed messages of one read: their fields are read together. */
+  /** Replayed messages of the same read. Their fields are read together. */
   page?: readonly Transitions[]
 }
 
 /**
- * Tells the reader that the previous messages are not continued: events in between were removed or the database lacks
- * events that were sent (both RETENTION), or jobs were DELETED.
+ * Tells the reader that the stream does not continue the previous messages: events in between were removed, or the
+ * database lacks events that were sent (both RETENTION), or jobs were DELETED.
  */
 export interface Reset {
   kind: 'reset'
@@ -56,7 +56,7 @@ export interface Heartbeat {
 
 type Place = Pick<Heartbeat, 'cursor' | 'mark' | 'toldMs'>
 
-/** Read once for all readers, from one database. */
+/** Caches that all readers share. They belong to one ring, and so to one database. */
 export interface SharedReads {
   readonly ring: EventRing
   readonly rows: JobRows
@@ -69,7 +69,7 @@ export interface FeedRooms {
   clock: Clock
   time: Time
   log: Log
-  /** Returns the current reads; after the ring was replaced, new ones. */
+  /** Returns the current shared reads, which change when the ring is replaced. */
   join(): SharedReads
 }
 

@@ -8,7 +8,7 @@ import { cacheReads } from './read-cache.ts'
 
 export type Moments = ReturnType<typeof createMoments>
 
-/** The states of jobs just before events that do not change the state; omits events whose job was deleted. */
+/** Reads the states of jobs just before events that do not change the state. Omits events of deleted jobs. */
 export const createMoments = (db: Db) =>
   cacheReads<FeedEvent, StateMoment>(new WeakMap(), (events) => readMoments(db.sql, events))
 

@@ -6,18 +6,19 @@ import { stoppable } from '../platform/stoppable.ts'
 import { createPoolHubs, type PoolHub } from './pool-hubs.ts'
 
 /**
- * The nodes of a pool: all of them first, then those that changed, at most two messages a second. A hash of each node is
- * read. A cursor is a hash of the whole pool, so a reader that returns to an unchanged pool gets no node twice.
+ * Streams the nodes of a pool: first all nodes, then changed ones, in at most two messages a second. Only hashes of
+ * nodes are read. The cursor is a hash of the whole pool, so a reader that returns to an unchanged pool gets no node
+ * twice.
  */
 
 export interface NodesChange {
   kind: 'nodes'
   pool: string
-  /** true: the list begins again; nodes of earlier messages are void. */
+  /** Whether the list starts again. The reader drops the nodes of earlier messages. */
   isStart: boolean
   ids: readonly string[]
   removedIds: readonly string[]
-  /** Empty: more messages of the same change follow. */
+  /** Empty if more messages of the same change follow. */
   cursor: string
 }
 
@@ -36,9 +37,9 @@ const gapMs = 500
 export const nodesPerMessage = 200
 
 interface PoolState {
-  /** Hashes by id of the node, in order of their names. */
+  /** Hash of each node by its id, in order of the names. */
   marks: ReadonlyMap<string, string>
-  /** Hash of the nodes and of the holds. */
+  /** Hash of all nodes and holds. */
   cursor: string
 }
 
@@ -48,7 +49,7 @@ export function createPoolNodeWatch(domain: Domain) {
     name: 'node watch',
     topics: ['feed', 'view', 'queue'],
     gapMs,
-    // Watchers keep the state that they have sent, so equal states are one object.
+    // Returns equal states as the same object, because watchers compare objects.
     async read(pool, _userIds, latest) {
       const state = await readState(domain, pool)
       return state.cursor === latest?.cursor ? latest : state
@@ -56,7 +57,7 @@ export function createPoolNodeWatch(domain: Domain) {
     isEqual: (one, other) => one === other,
   })
   return {
-    /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */
+    /** Throws NotFound for an unknown pool. `after` is the cursor of the last message. */
     async watch(pool: string, after?: string): Promise<AsyncGenerator<NodesMessage, void, void>> {
       await hubs.read(pool, '')
       return stoppable(async function* (signal) {
@@ -127,7 +128,7 @@ async function readState({ db }: Domain, pool: string): Promise<PoolState> {
   return { marks, cursor: hash.digest('base64url').slice(0, 16) }
 }
 
-/** The time of the last heartbeat of a node does not count. The row without an id stands for the holds of the pool. */
+/** Omits the time of a node's last heartbeat. The row without an id is the hash of the pool's holds. */
 const marksSql = `
 SELECT id, mark FROM (SELECT NULL AS id, NULL AS name, md5(coalesce((
   SELECT string_agg(h.job_id || h.placements::text, ',' ORDER BY h.job_id) FROM hold h WHERE h.pool = p.name), '')) AS mark

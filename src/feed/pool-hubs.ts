@@ -9,7 +9,7 @@ interface HubsOptions<State> {
   name: string
   topics: readonly Topic[]
   gapMs: number
-  /** `userIds`: the watchers; `latest`: what was read last. */
+  /** `userIds` are the users that watch the pool, `latest` is the result of the last read. */
   read(pool: string, userIds: readonly string[], latest: State | undefined): Promise<State>
   isEqual(one: State, other: State): boolean
 }
@@ -17,12 +17,12 @@ interface HubsOptions<State> {
 export type PoolHub<State> = ReturnType<ReturnType<typeof createPoolHubs<State>>['join']>['hub']
 
 const pollMs = 1_000
-/** Watchers that share one read. */
+/** Maximum number of watchers that share one read. */
 const arrivalsMax = 10_000
 
 /**
- * One poller for each pool that has watchers. It reads at most every `gapMs`, and at least once a second, and stops with
- * its last watcher. So the number of statements does not depend on the number of watchers.
+ * Runs one poller for each pool that has watchers. It reads at most every `gapMs`, and at least once a second, and
+ * stops with its last watcher, so the number of statements does not depend on the number of watchers.
  */
 export function createPoolHubs<State>({ domain, name, topics, gapMs, read, isEqual }: HubsOptions<State>) {
   const { clock, log, wakeups } = domain
@@ -50,9 +50,9 @@ export function createPoolHubs<State>({ domain, name, topics, gapMs, read, isEqu
     const loop = createLoop({ name, pollMs: pollMs - gapMs, runOnce, clock, log })
     const listening = topics.map((topic) => wakeups.on(topic, loop.wake))
     const hub = {
-      /** `revision` counts the changes; undefined: nothing is read yet. */
+      /** `revision` counts the changes; undefined: the state is not read yet. */
       latest: undefined as { state: State; revision: number } | undefined,
-      /** Rings at each change. */
+      /** Rings at each change of the state. */
       bell,
       watchers,
       read: () => readShared(null),
@@ -81,7 +81,7 @@ export function createPoolHubs<State>({ domain, name, topics, gapMs, read, isEqu
 
   return {
     join,
-    /** One state, read together with those that others ask for. */
+    /** Reads a state, combined with other requests of the same turn. */
     async read(pool: string, userId: string): Promise<State> {
       const { hub, leave } = join(pool, userId)
       return hub.read().finally(leave)

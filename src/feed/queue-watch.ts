@@ -7,8 +7,8 @@ import { stoppable } from '../platform/stoppable.ts'
 import { createPoolHubs, type PoolHub } from './pool-hubs.ts'
 
 /**
- * Snapshots of a queue: the first at once, then one whenever the viewer's numbers or the views of the leader change,
- * at most four a second, and one at least every 15 s. While the database is away nothing is sent.
+ * Streams snapshots of a queue: the first at once, further ones when the viewer's numbers or the views of the leader
+ * change, at most four a second, and at least one every 15 s. While the database is unreachable, no snapshot is sent.
  */
 
 export type QueueWatch = ReturnType<typeof createQueueWatch>
@@ -29,11 +29,11 @@ export function createQueueWatch(domain: Domain) {
     isEqual,
   })
   return {
-    /** Throws NotFound for an unknown pool; `pool` null: all pools. */
+    /** Throws NotFound for an unknown pool. If `pool` is null, all pools are watched. */
     async watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>> {
       const pools = pool === null ? await readPoolNames(domain) : [pool]
       const firsts = await Promise.all(pools.map((each) => hubs.read(each, viewer.userId)))
-      // The stream joins when it is first read, so a stream that is closed before holds no place.
+      // The stream joins at its first read, so a stream that is closed before does not hold a hub.
       return stoppable(async function* (signal) {
         open += 1
         const joined = firsts.map((first) => ({ first, viewer, ...hubs.join(first.pool, viewer.userId) }))
@@ -61,7 +61,7 @@ async function* snapshots(
   for (;;) {
     await clock.sleep(gapMs, signal)
     const silentMs = clock.monotonicMs() - sent.at
-    // After 15 s of silence any newer read is sent, changed or not.
+    // After 15 s without a message, the next read is sent even if it did not change.
     if (hub.latest?.revision === revision)
       await hub.bell.wait(silentMs < silenceMsMax ? silenceMsMax - silentMs : readAgainMs, signal)
     if (signal.aborted) return
@@ -75,13 +75,13 @@ async function* snapshots(
   }
 }
 
-/** Pools are declared in the configuration, so a running server gets no others. */
+/** Pools are declared in the configuration, so their names do not change while a server runs. */
 async function readPoolNames({ db }: Domain): Promise<string[]> {
   const pools = await db.prisma.pool.findMany({ select: { name: true }, orderBy: { name: 'asc' }, take: poolsMax })
   return pools.map(({ name }) => name)
 }
 
-/** A source is read on when its last item was taken. */
+/** Merges streams. A source is read again after its last item was taken. */
 async function* mergeStreams<T>(sources: readonly AsyncGenerator<T, void, void>[]): AsyncGenerator<T, void, void> {
   const read = async (source: AsyncGenerator<T, void, void>) => ({ source, result: await source.next() })
   const pending = new Map(sources.map((source) => [source, read(source)]))

@@ -3,8 +3,8 @@ interface Known<Key, Value> extends Pick<Map<Key, Promise<Value | undefined>>, '
 }
 
 /**
- * Reads each key once: concurrent and later callers share that read. A failed read is forgotten. Keys without a value are
- * omitted.
+ * Reads each key once: concurrent and later callers share the read. A failed read is not cached. Keys without a value
+ * are omitted.
  */
 export function cacheReads<Key, Value>(
   known: Known<Key, Value>,

@@ -18,12 +18,12 @@ import type { JobRows } from './rows.ts'
 import { ToldLog } from './told.ts'
 
 /**
- * The newest events and deletions, read once per process for all readers. Readers pull from the ring by cursor, and
- * read their own pages when they are behind it. A second loop polls `told_at`: changes of a job without an event. The
- * ring begins at the feed's head (`start`); a reader that read before may lack events that the ring lacks as well, so
- * it reads once more.
+ * The newest events and deletions, read once per process for all readers. Readers pull entries after their cursor from
+ * the ring, and read pages of the database if they are behind it. A second loop polls `told_at`: changes of a job
+ * without an event. The ring begins at the feed's head (`start`). A reader that read the database before may lack
+ * events that the ring lacks as well, so it reads once more.
  *
- * After a failover that lost transactions, or a restored backup, positions are given a second time. So each read also
+ * After a failover that lost transactions, or a restore, positions are assigned a second time. So each read also
  * returns the head and the entry at the last known position. If they differ from the ring, the ring `isReplaced` and
  * stops; its readers send a reset and continue with a new ring (feed.ts).
  */
@@ -31,7 +31,7 @@ import { ToldLog } from './told.ts'
 export interface WatchedJob {
   readonly jobId: string
   readonly bell: Bell
-  /** Newest events since the first reader came, by seq. */
+  /** Newest events since the first reader joined, by seq. */
   readonly events: FeedEvent[]
   toldAt: Date | null
   gone: boolean
@@ -48,7 +48,7 @@ export interface RingOptions {
 
 interface RingRooms extends RingOptions {
   rows: JobRows
-  /** Called once, when the database lacks entries of the ring. */
+  /** Called once, when the database lacks entries that the ring has. */
   onReplaced(): void
 }
 
@@ -66,16 +66,16 @@ export class EventRing {
   readonly #reading: Loop
   readonly #loops: readonly Loop[]
   readonly #unlisten: () => void
-  /** Positions before the first entry here, and of the last one. */
+  /** `start`: position before the first entry of the ring. `end`: position of its last entry. */
   #range: { start: number; end: number } | undefined
   #last: FeedPosition | undefined
-  /** Number of reads that have begun, and of the newest one that has compared the ring with the database. */
+  /** `begun`: number of started reads. `done`: number of the newest read that compared the ring with the database. */
   #begun = 0
   #done = 0
   readonly #doneBell: Bell
-  /** Rings for every new event, and when the ring is replaced. */
+  /** Rings at every new event, and when the ring is replaced. */
   readonly bell: Bell
-  /** true: the database has other events at the ring's positions, or fewer. The ring then stops reading. */
+  /** Whether the database has other or fewer events at the ring's positions. If so, the ring stops reading. */
   isReplaced = false
 
   constructor(rooms: RingRooms) {
@@ -97,7 +97,7 @@ export class EventRing {
     return this.#range?.start
   }
 
-  /** At most `limit` events after a position; null: the ring does not reach back to it. */
+  /** Returns at most `limit` entries after a position, or null if the ring begins after it. */
   after(position: number, limit: number): readonly FeedEntry[] | null {
     if (!this.#range || position < this.#range.start) return null
     const first = this.#entries.findLastIndex((entry) => (entry.position ?? 0) <= position) + 1
@@ -105,8 +105,8 @@ export class EventRing {
   }
 
   /**
-   * Waits until a read that begins from now on has compared the ring with the database, or replaced the ring. A reader
-   * that takes entries which it did not wait for does so first: they may be lost in a failover that no read has noticed.
+   * Waits until a read that starts now has compared the ring with the database, or replaced the ring. A reader calls it
+   * before it takes entries that it did not wait for, because a failover that no read has noticed may have lost them.
    */
   async compare(signal: AbortSignal): Promise<void> {
     const begun = this.#begun
@@ -129,7 +129,7 @@ export class EventRing {
     if (job.readers === 0) this.#jobs.delete(job.jobId)
   }
 
-  /** Changes without an event, for the reader until it leaves. */
+  /** Changes without an event. The reader must call `leave`. */
   get told(): ToldLog {
     return this.#told
   }
@@ -139,7 +139,7 @@ export class EventRing {
     for (const loop of this.#loops) void loop.stop()
   }
 
-  /** Readers call it too, when their own page does not continue. */
+  /** Readers also call this, when a page of the database does not continue the ring. */
   replace(): void {
     if (this.isReplaced) return
     this.isReplaced = true

@@ -5,14 +5,14 @@ export type JobRows = ReturnType<typeof createJobRows>
 
 interface WantedRow {
   version: number
-  /** Lower bound of the row's `toldAt`; 0: any. */
+  /** Minimum `toldAt` of the row; 0: any. */
   toldMs?: number
 }
 
-/** Remembered rows, and ids of deleted jobs; the oldest entry goes first. */
+/** Maximum number of cached rows and ids of deleted jobs. The oldest entry is dropped first. */
 const jobsMax = 4_096
 
-/** Rows of jobs, read once for all readers. No reader sees an older row after a newer one. */
+/** Caches rows of jobs for all readers. No reader gets an older row after a newer one. */
 export function createJobRows(db: Db) {
   const rows = new Map<string, JobRow | null>()
   const reading = new Map<string, Promise<JobRow | null>>()
@@ -35,7 +35,7 @@ export function createJobRows(db: Db) {
   }
 
   return {
-    /** null: the job was deleted. */
+    /** Returns null if the job was deleted. */
     at(jobId: string, { version, toldMs = 0 }: WantedRow): Promise<JobRow | null> {
       const known = rows.get(jobId)
       if (known === null || (known && known.version >= version && toldMsOf(known) >= toldMs))
@@ -45,7 +45,6 @@ export function createJobRows(db: Db) {
       reading.set(key, begun)
       return begun
     },
-    /** Call when the job was deleted. */
     forget: (jobId: string) => remember(jobId, null),
   }
 }

@@ -3,11 +3,11 @@ import type { Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 
 /**
- * The newest changes of jobs without an event: progress and `stateInfo`. `told_at` is read once a second for all readers,
- * and only while there are any. A job has one entry, its newest.
+ * The newest changes of jobs without an event: progress and `stateInfo`. `told_at` is read once a second for all
+ * readers, and only while there are readers. A job has one entry, its newest.
  */
 
-/** A job with readers of its own. */
+/** A job that is watched by readers of this job alone. */
 interface ToldJob {
   toldAt: Date | null
   readonly bell: Bell
@@ -28,12 +28,12 @@ export class ToldLog {
   readonly #jobs: ReadonlyMap<string, ToldJob>
   readonly #bell: Bell
   readonly #readers = new Set<object>()
-  /** The newest last. */
+  /** Entry of each job; the newest is the last. */
   readonly #entries = new Map<string, { number: number; at: Date }>()
   #newest = 0
   #readMs: number
 
-  /** `jobs`: readers of single jobs. `bell`: rings for readers of all jobs. */
+  /** `jobs` have readers of single jobs. `bell` rings for readers of all jobs. */
   constructor(rooms: { db: Db; time: Time }, jobs: ReadonlyMap<string, ToldJob>, bell: Bell) {
     this.#rooms = rooms
     this.#jobs = jobs
@@ -41,12 +41,12 @@ export class ToldLog {
     this.#readMs = rooms.time.nowMs()
   }
 
-  /** The number of the newest entry. */
+  /** Number of the newest entry. */
   get newest(): number {
     return this.#newest
   }
 
-  /** Entries are kept for readers of all jobs until the last of them leaves. */
+  /** While readers of all jobs are joined, entries are kept. */
   join(reader: object): void {
     this.#readers.add(reader)
   }
@@ -56,7 +56,7 @@ export class ToldLog {
     if (this.#readers.size === 0) this.#entries.clear()
   }
 
-  /** Entries after the entry with this number, the oldest first. */
+  /** Returns entries with a higher number, the oldest first. */
   after(number: number): Told[] {
     if (number === this.#newest) return []
     return [...this.#entries].flatMap(([jobId, entry]) => (entry.number > number ? [{ jobId, at: entry.at }] : []))
@@ -95,7 +95,7 @@ export class ToldLog {
   }
 }
 
-/** Changes since about this time, the oldest first. */
+/** Reads the changes since about this time, the oldest first. */
 export async function readTold(db: Db, sinceMs: number): Promise<Told[]> {
   const rows = await db.sql.query<Told>(
     `SELECT id AS "jobId", told_at AS at FROM job

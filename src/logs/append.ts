@@ -4,22 +4,23 @@ import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts
 import { type LineState, noLines } from './lines.ts'
 
 /**
- * Writes a run's log, up to `logBytesPerRunMax`. A log has no row before its first append, so a run without output stores nothing. An append
- * compares and sets the end of the log in one statement: of two pumps that carry the same run, one writes and the
- * other gets LogMoved, so no byte is stored twice. The caller pokes the wake-up topic `log` after the commit.
+ * Writes the log of a run, up to `logBytesPerRunMax`. The first append creates the row of the log, so a run without
+ * output stores nothing. An append compares and sets the end of the log in one statement: if two pumps carry the same
+ * run, one writes and the other gets LogMoved, so no byte is stored twice. The caller pokes the topic `log` after the
+ * commit.
  */
 
 export interface LogHead {
   readonly runId: string
   readonly end: number
   readonly lineState: LineState
-  /** The executor's position, stored with the bytes before it. */
+  /** The executor's read position, stored with the bytes before it. */
   readonly position: unknown
   readonly sealed: boolean
   readonly isStored: boolean
 }
 
-/** For a run that has just been started for the first time. */
+/** The log of a run that was just started for the first time. */
 export const emptyLog = (runId: string): LogHead => ({
   runId,
   end: 0,
@@ -34,7 +35,7 @@ export class LogMoved extends Error {
   override name = 'LogMoved'
 }
 
-/** A run that is over or was removed gets no further bytes. */
+/** Reads the end of the log. The log of a run that has ended, or was removed, is sealed. */
 export async function openLog(sql: Sql, runId: string): Promise<LogHead> {
   const [row] = await sql.query<HeadRow>(
     `SELECT l.end_offset, l.line_state, l.position, coalesce(l.sealed, r.finished_at IS NOT NULL) AS sealed
@@ -57,26 +58,26 @@ interface HeadRow {
 export interface Append {
   pieces: readonly LogPiece[]
   position: unknown
-  /** The rest becomes one OVER_LIMIT gap that grows. */
+  /** Maximum size of the log. Further bytes become one OVER_LIMIT gap that grows. */
   bytesMax: number
-  /** Receives the stored chunks; none if a stored gap grew instead. */
+  /** Receives the stored chunks, or none if a stored gap grew instead. */
   onStored?: (chunks: Chunk[]) => void
 }
 
 export type Appender = (head: LogHead, what: Append) => Promise<LogHead>
 
 const sharedMax = 64
-/** A larger append has its own statement, so that small ones do not wait for it. */
+/** Maximum size of an append that shares a statement, so that small appends do not wait for large ones. */
 const sharedBytesMax = 16_384
 
 /**
- * Small appends of many runs share a statement. It skips logs whose rows are locked: their appends wait in statements
- * of their own.
+ * Stores small appends of many runs in one statement. The statement skips logs whose rows are locked: these appends
+ * wait in statements of their own.
  */
 export function createAppender(sql: Sql): Appender {
   const share = createBatcher<Item, boolean>({
     max: sharedMax,
-    // One item may cause a deadlock.
+    // A single item may cause a deadlock.
     mayBeOneItem: (error) => !isUnavailable(error) || sqlState(error) === '40P01',
     run: (items) => storeShared(sql, items),
   })
@@ -102,7 +103,7 @@ function itemOf(head: LogHead, { pieces, position, bytesMax, onStored }: Append)
   return { head, next, chunks: [...chunks, ...gap.chunks], ...(onStored && { onStored }) }
 }
 
-/** Returns whether each was stored. Of two appends to one log only the first is. */
+/** Returns whether each item was stored. Of two appends to one log, only the first is stored. */
 async function storeShared(sql: Sql, items: readonly Item[]): Promise<boolean[]> {
   const byRun = Map.groupBy(items, ({ head }) => head.runId)
   const stored = await store(
@@ -119,7 +120,7 @@ async function storeAlone(sql: Sql, item: Item): Promise<void> {
     throw new LogMoved(`The log of ${runId} does not end at ${end} any more`)
 }
 
-/** Returns the stored items; their runs are all different. */
+/** Returns the stored items. All items belong to different runs. */
 async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promise<ReadonlySet<Item>> {
   const chunks = items.flatMap((item) => item.chunks.map((chunk) => ({ runId: item.head.runId, chunk })))
   const data = Buffer.concat(chunks.map(({ chunk }) => (chunk.gap === null ? chunk.data : nothing)))
@@ -139,7 +140,7 @@ async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promis
   return new Set(stored)
 }
 
-/** Bytes in the statement, with about eight for each number of the segments. */
+/** Approximate size in the statement: the bytes, and eight for each number of the segments. */
 const costOf = (chunk: NewChunk) => sizeOf(chunk) + (chunk.gap === null ? 8 * chunk.segments.length : 0)
 
 const nothing = Buffer.alloc(0)
@@ -174,7 +175,7 @@ function tell({ chunks, onStored }: Item, rows: readonly StoredRow[]) {
   onStored?.(chunks.flatMap((chunk) => storedChunk(chunk, times.get(chunk.start))))
 }
 
-/** Omits the packed bytes, which no reader needs. */
+/** Drops the packed bytes, which readers do not need. */
 function storedChunk(chunk: NewChunk, at: Date | undefined): Chunk[] {
   if (!at) return []
   const { start, end, lineState } = chunk
@@ -204,8 +205,8 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
 type Waiting = 'WAIT' | 'SKIP LOCKED'
 
 /**
- * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run: then no
- * log begins.
+ * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run; then no log
+ * is created.
  */
 const storeSql = (lock: '' | 'SKIP LOCKED') => `
 WITH item AS MATERIALIZED (
@@ -246,7 +247,7 @@ const statements = {
   'SKIP LOCKED': { text: storeSql('SKIP LOCKED'), name: 'append_logs' },
 } as const satisfies Record<Waiting, object>
 
-/** No byte will follow, and open lines end. */
+/** Seals the logs, so that no byte can follow, and ends open lines. */
 export async function sealLog(sql: Sql, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   await sql.query(

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
 
-/** Chunks of one step at most. */
+/** Maximum number of chunks per query. */
 const stepChunksMax = 16
 
 interface LogRow {
@@ -10,7 +10,7 @@ interface LogRow {
   end_offset: number
 }
 
-/** Reads the logs of the runs of a job, the newest first. `run`: only the log of this run; `fromRun`: begins with this run. */
+/** Reads the logs of a job's runs, the newest first. `run`: only this run. `fromRun`: starts with this run. */
 export async function* readLogsBackwards(
   sql: Sql,
   { jobId, run, fromRun = run }: { jobId: string; run: number | undefined; fromRun?: number | undefined },
@@ -28,7 +28,7 @@ export async function* readLogsBackwards(
   }
 }
 
-/** Chunks with output of these streams and gaps, from the last one that begins before `end` to the first one. */
+/** Reads gaps, and chunks with output of these streams, backwards from the last one that begins before `end`. */
 export async function* readChunksBackwards(
   sql: Sql,
   { runId, end, codes }: { runId: string; end: number; codes: ReadonlySet<number> },

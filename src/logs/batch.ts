@@ -4,7 +4,7 @@ import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
 import { decodeStream, type LinePart, type LogStream, lineParts, logStreams, streamCode } from './lines.ts'
 import type { Stored } from './stored.ts'
 
-/** One line, or a piece of it: pieces of a line have its number, and all but the last are `truncated`. */
+/** A line, or a piece of one. The pieces of a line have its number, and all but the last are `truncated`. */
 export interface LogLine {
   number: number
   at: Date
@@ -15,13 +15,13 @@ export interface LogLine {
 }
 
 export const lineBytesMax = 65_536
-/** Up to three more bytes complete a character. */
+/** A piece may have up to three more bytes, which complete a character. */
 export const pieceBytes = lineBytesMax - 3
 
-/** Valid UTF-8 in parts: joining them would cost a copy. */
+/** Valid UTF-8 in parts, because joining them costs a copy. */
 export type Utf8 = readonly Buffer[]
 
-/** A range of one run's log. Its string and lines are made on request. */
+/** A range of the log of one run. Its text and lines are computed when they are first read. */
 export interface Passage {
   utf8: Utf8
   readonly text: string
@@ -33,14 +33,14 @@ export interface Passage {
 export const encodeStreams = (streams: readonly LogStream[]): ReadonlySet<number> =>
   new Set(logStreams.filter((stream) => streams.includes(stream)).map((stream) => streamCode[stream]))
 
-/** A byte that is not UTF-8 becomes U+FFFD, which has three. */
+/** Bytes of U+FFFD, which replaces a byte that is not UTF-8. */
 const replacementBytes = 3
 /** Bytes of an escaped control character in JSON. */
 const escapeBytes = 6
-/** Allows for invalid bytes that are not spread evenly. */
+/** Leaves a margin for invalid bytes that are not evenly distributed. */
 const evenly = 0.98
 
-/** Cuts a passage. Its text has at most `bytesMax` bytes, also where invalid bytes became U+FFFD. */
+/** Cuts a passage whose text has at most `bytesMax` bytes, even if invalid bytes became U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
   const size = { of: ({ utf8 }: { utf8: Utf8 }) => countBytes(utf8), ofByteMax: replacementBytes }
   const { cut, utf8 } = fitting(options, size, (smaller) => {
@@ -62,7 +62,7 @@ export function passage(stored: readonly Stored[], run: number, options: CutOpti
   }
 }
 
-/** The same with at most `linesMax` lines and, as JSON, `bytesMax` bytes of text. */
+/** Cuts a passage with at most `linesMax` lines, whose text has at most `bytesMax` bytes as JSON. */
 export function passageOfLines(
   stored: readonly Stored[],
   run: number,
@@ -76,13 +76,13 @@ export const countJsonBytes = (text: string): number => Buffer.byteLength(JSON.s
 
 interface Size<Whole> {
   of: (whole: Whole) => number
-  /** Largest size of one stored byte. */
+  /** Maximum size of one stored byte in the text. */
   ofByteMax: number
 }
 
 /**
- * A large cut that fits: a cut that grew too large is repeated, smaller by as much as it grew, so that Latin-1 comes
- * in about as many batches as UTF-8. The last try fits even if every byte grows by the most.
+ * Finds a large cut that fits. A cut that grew too large is repeated, reduced by the factor of its growth, so that
+ * Latin-1 needs about as many batches as UTF-8. The last try fits even if every byte grows by the maximum.
  */
 function fitting<Options extends CutOptions, Whole>(
   options: Options,
@@ -105,12 +105,12 @@ function cutLines(stored: readonly Stored[], run: number, options: CutOptions & 
   return { utf8, text: joinBytes(utf8).toString(), lines, start: options.from, end }
 }
 
-/** More parts are joined, because each has a cost of its own. */
+/** If there are more parts, they are joined, because each part has a fixed cost. */
 const partsMax = 8
 
 function utf8Of(slices: readonly Slice[]): Utf8 {
   const parts = slices.map(({ bytes }) => bytes)
-  // A character may lie across two parts.
+  // A character may be split between two parts.
   if (parts.length <= partsMax && parts.every(isUtf8)) return parts
   const bytes = joinBytes(parts)
   return [isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())]
@@ -196,7 +196,7 @@ function clip(part: LinePart, from: number, end: number): LinePart {
   }
 }
 
-/** Up to three bytes more than `room`, which complete a character. */
+/** Returns up to three bytes more than `room`, to complete a character. */
 function pieceLength(bytes: Buffer, room: number): number {
   if (bytes.length <= room) return bytes.length
   let length = Math.max(0, room)

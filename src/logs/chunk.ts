@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
 export const logChunkBytesMax = 262_144
-/** Segments of a chunk are read at once: more of them would delay other requests. */
+/** Maximum number of segments. All segments of a chunk are read at once, so more would delay other requests. */
 const segmentsMax = 1_024
 
 export const hasTooManySegments = (chunks: readonly Pick<BytesChunk, 'segments'>[]): boolean =>
@@ -10,7 +10,7 @@ export const hasTooManySegments = (chunks: readonly Pick<BytesChunk, 'segments'>
 
 export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
-/** A piece from an executor; a gap is output that is lost. */
+/** A piece of output from an executor, or a gap for output that was lost. */
 export type LogPiece = { stream: LogStream; bytes: Uint8Array } | { gap: GapReason; bytes: number }
 
 interface Place {
@@ -21,9 +21,9 @@ interface Place {
 export interface BytesChunk extends Place {
   at: Date
   segments: readonly number[]
-  /** Unpacked at the first read. */
+  /** Unpacked when it is first read. */
   readonly bytes: Buffer
-  /** The bytes right after they were stored; they may be in a block (platform/blocks.ts). */
+  /** The bytes of a chunk that was just stored; they may be in a block (platform/blocks.ts). */
   readonly fresh?: Buffer
   gap: null
 }
@@ -50,7 +50,7 @@ export function readChunk(row: ChunkRow): Chunk {
     start: row.start_offset,
     end: row.end_offset,
     at: row.at,
-    // The driver reads bigint[] as strings.
+    // The driver returns bigint[] as strings.
     lineState: row.line_state.map(Number),
   }
   if (row.data === null) return { ...place, gap: row.gap as GapReason }
@@ -67,18 +67,18 @@ export function readChunk(row: ChunkRow): Chunk {
   }
 }
 
-/** Chunks without output of these streams need not be unpacked. */
+/** Whether the chunk has output of these streams; if not, it need not be unpacked. */
 export const hasStream = ({ segments }: Pick<BytesChunk, 'segments'>, codes: ReadonlySet<number>): boolean =>
   segments.some((value, place) => place % 2 === 0 && codes.has(value))
 
 interface Segment {
   code: number
-  /** Offset of its first byte. */
+  /** Offset of the first byte. */
   start: number
   bytes: Buffer
 }
 
-/** The segments of these streams. */
+/** Reads the segments of these streams. */
 export function* readSegments({ start, segments, bytes }: BytesChunk, codes: ReadonlySet<number>): Generator<Segment> {
   let at = 0
   for (let pair = 0; pair + 1 < segments.length; pair += 2) {
@@ -90,18 +90,18 @@ export function* readSegments({ start, segments, bytes }: BytesChunk, codes: Rea
 }
 
 /**
- * Unpacking into one buffer of the known size is twice as fast as growing one. If a buffer is filled to its last byte,
- * Node makes another one for more.
+ * Unpacks into one buffer of the known size, which is twice as fast as growing a buffer. Node allocates another buffer
+ * when one is filled to its last byte, so the size is larger by one.
  */
 const unpack = (data: Buffer, size: number) =>
   isRaw(data)
     ? data.subarray(rawHeaderBytes)
     : zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size + 1) })
 
-/** Minimum output buffer of Node's zlib. */
+/** Minimum size of an output buffer of Node's zlib. */
 const smallestBuffer = 64
 
-/** Chunks of a running job are packed at twice the speed of the usual level; merging packs them again. */
+/** Chunks of a running job are packed at this level, twice as fast as the usual one. Merging packs them again. */
 const liveLevel = 1
 export const mergedLevel = 3
 
@@ -111,7 +111,7 @@ export const pack = (bytes: Buffer, level: number): Buffer =>
     : zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
 
 /**
- * Short chunks are not compressed: a compressor costs 100 µs, and saves nothing there. They are a Zstandard frame with
+ * Short chunks are not compressed: a compressor costs 100 µs, and saves no bytes there. They are a Zstandard frame with
  * one raw block, so the column has one format: magic number, descriptor, size, and the header of the last block.
  */
 const rawBytesMax = 255
@@ -138,12 +138,12 @@ const isRaw = (data: Buffer): boolean =>
 export type NewChunk = Place & ({ gap: null; segments: number[]; bytes: Buffer; data: Buffer } | { gap: GapReason })
 
 /**
- * A chunk of this size is not filled up with the beginning of the next piece: most pieces of much output become a
- * chunk without a copy.
+ * A chunk of this size is not filled with the beginning of the next piece, so most pieces of a large output become
+ * chunks without a copy.
  */
 const wellFilledBytes = logChunkBytesMax / 2
 
-/** One part is not copied. */
+/** A single part is not copied. */
 export const joinBytes = (parts: readonly Uint8Array[]): Buffer =>
   parts.length === 1 && Buffer.isBuffer(parts[0]) ? parts[0] : Buffer.concat(parts)
 
@@ -152,7 +152,7 @@ interface LogEnd {
   lineState: LineState
 }
 
-/** Cuts pieces into chunks that continue a log at `from`. */
+/** Packs pieces into chunks that continue a log at `from`. */
 export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks: NewChunk[]; head: LogEnd } {
   const chunks: NewChunk[] = []
   let head = from
@@ -177,7 +177,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   for (const piece of pieces) {
     if ('gap' in piece) {
       close()
-      // A gap of unknown size takes one offset.
+      // A gap of unknown size has the size 1.
       const end = head.end + Math.max(1, piece.bytes)
       chunks.push({ start: head.end, end, lineState: head.lineState, gap: piece.gap })
       head = { end, lineState: endLines(head.lineState) }

@@ -2,20 +2,20 @@ import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
 import type { Stored } from './stored.ts'
 
 /**
- * A batch ends where a reader can resume: never inside a UTF-8 character or an ANSI escape sequence, after a "\n"
- * where there is one, and inside a line only if the batch is full or the caller requests everything. An incomplete
- * sequence is shown before a gap, at the end of a sealed log, and when more than `holdBytesMax` of other streams'
- * bytes follow.
+ * A batch ends where a reader can resume: never inside a UTF-8 character or an ANSI escape sequence, after a "
+ * " if it has one, and inside a line only if the batch is full or the caller requests all bytes. An incomplete sequence
+ * is included before a gap, at the end of a sealed log, and when more than `holdBytesMax` bytes of other streams
+ * follow.
  */
 
 export interface CutOptions {
   from: number
   codes: ReadonlySet<number>
-  /** Selected bytes at most; at least 1,024. */
+  /** Maximum number of selected bytes; at least 1,024. */
   bytesMax: number
-  /** MORE: stored bytes follow the last chunk. OPEN: bytes may still come. END: the run's log ends here. */
+  /** MORE: stored bytes follow the last chunk. OPEN: bytes may be appended. END: the log of the run is complete. */
   follows: 'MORE' | 'OPEN' | 'END'
-  /** LINES: hold back an open line. ALL: show it. BYTES: show incomplete sequences as well. */
+  /** LINES: hold back an open line. ALL: include it. BYTES: include incomplete sequences as well. */
   upTo: 'LINES' | 'ALL' | 'BYTES'
 }
 
@@ -27,16 +27,16 @@ export interface Slice {
 export interface Cut {
   end: number
   slices: Slice[]
-  /** The log is sealed, or a gap follows: open lines end here. */
+  /** Whether open lines end here, because the log is sealed or a gap follows. */
   endsLines: boolean
 }
 
 const holdBytesMax = 65_536
-/** Longer escape sequences are cut. */
+/** Longer escape sequences may be split. */
 const escapeBytesMax = 64
 const newline = 10
 
-/** Cuts a batch out of chunks. The first one holds `from` and is not a gap. */
+/** Cuts a batch out of chunks. The first chunk contains `from` and is not a gap. */
 export function cutBatch(stored: readonly Stored[], options: CutOptions): Cut {
   const { chunks, end, gapFollows } = upToGap(stored)
   const { slices, full } = take(chunks, options)
@@ -94,7 +94,7 @@ function lastLineEnd(slices: readonly Slice[]): number | null {
   return null
 }
 
-/** Holds back a character or sequence that has only begun. */
+/** Holds back an incomplete character or escape sequence at the end. */
 function cutWhole(slices: Slice[], reached: number): Cut {
   const whole = { end: reached, slices, endsLines: false }
   let back = begun(lastBytes(slices, escapeBytesMax))
@@ -130,7 +130,7 @@ function lastBytes(slices: readonly Slice[], count: number): Buffer {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
 const begunEscape = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*\u001b?|[ -/]*)$/
 
-/** Number of bytes at the end that begin an incomplete character or escape sequence. */
+/** Counts the bytes of an incomplete character or escape sequence at the end. */
 export function begun(tail: Buffer): number {
   const sequence = begunEscape.exec(tail.toString('latin1'))
   return sequence ? tail.length - sequence.index : begunCharacter(tail)

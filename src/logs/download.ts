@@ -4,20 +4,20 @@ import { hasStream, joinBytes, readSegments } from './chunk.ts'
 import { StoredPages } from './stored-pages.ts'
 
 /**
- * A log as a file: the stored bytes of some streams, without gaps, one run after the other. Its size is known from the
- * chunks without their bytes. Output that comes later does not belong to it.
+ * A log as a file: the stored bytes of some streams, without gaps, of one run after the other. Its size is computed
+ * without reading the bytes. Output that is stored after `openRawLog` is not part of the file.
  */
 export interface RawLog {
   bytes: number
-  /** Names these bytes. */
+  /** An entity tag of these bytes. */
   tag: string
-  /** The bytes from an offset in the file on. Output that retention removes meanwhile is missing at the end. */
+  /** Reads from an offset of the file. If retention removes output meanwhile, the file ends early. */
   read(from: number): AsyncGenerator<Buffer, void, void>
 }
 
 interface RunRow {
   runId: string
-  /** Offset of the first byte that is kept. */
+  /** Offset of the first byte that retention has kept. */
   start: number
   end: number
   bytes: number
@@ -25,7 +25,7 @@ interface RunRow {
 
 interface LogChoice {
   jobId: string
-  /** null: all runs. */
+  /** Number of the run; null: all runs. */
   run: number | null
   codes: ReadonlySet<number>
 }
@@ -72,7 +72,7 @@ async function* readRun(
   }
 }
 
-/** Bytes of the streams $3 in chunk c. */
+/** Number of bytes of the streams $3 in chunk c. */
 const sizeSql = `(SELECT coalesce(sum(c.segments[i + 1]), 0)::bigint
   FROM generate_series(1, coalesce(array_length(c.segments, 1), 0), 2) AS i WHERE c.segments[i] = ANY($3::int[]))`
 
@@ -81,7 +81,7 @@ SELECT l.run_id AS "runId", l.start_offset AS start, l.end_offset AS "end",
   (SELECT coalesce(sum(${sizeSql}), 0)::bigint FROM log_chunk c WHERE c.run_id = l.run_id AND c.start_offset < l.end_offset) AS bytes
 FROM run_log l WHERE l.job_id = $1 AND ($2::int IS NULL OR l.number = $2) ORDER BY l.number`
 
-/** The chunk that holds a byte, and the bytes before it. */
+/** Finds the chunk that contains a byte, and the number of bytes before that chunk. */
 const placeSql = `
 WITH sized AS (
   SELECT c.start_offset, ${sizeSql} AS bytes FROM log_chunk c WHERE c.run_id = $1 AND c.start_offset < $2

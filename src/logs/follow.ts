@@ -4,9 +4,9 @@ import type { FollowOptions, TailMessage } from './tail-message.ts'
 import { TailReader } from './tail-reader.ts'
 
 /**
- * A job's log as a stream: stored output first (REPLAY), then new output (LIVE), over all runs of the job, or of one.
- * It ends after exactly one batch with `isFinal`, or with a reset when the job was deleted. Readers pull: a slow one
- * gets fewer, larger batches, and a stopped one keeps about a page.
+ * Streams the log of a job, or of one of its runs: first stored output (REPLAY), then new output (LIVE). The stream
+ * ends after exactly one batch with `isFinal`, or with a reset when the job was deleted. Readers pull: a slow reader
+ * gets fewer, larger batches, and a stopped one holds about a page.
  */
 
 export type LogTail = ReturnType<typeof createLogTail>

@@ -1,15 +1,15 @@
 import type { Chunk } from './chunk.ts'
 
 /**
- * Output that this process has just stored and committed. Readers in the same process take it from here; all others,
- * and readers that missed some, read the table.
+ * Output that this process has just stored and committed. Readers in this process take it from here; other readers, and
+ * readers that missed some output, read the table `log_chunk`.
  */
 export interface FreshChunks {
   readonly jobId: string
   readonly run: number
   readonly runId: string
   readonly from: number
-  /** The chunks from there on, without a hole; empty if a stored gap grew instead. */
+  /** The stored chunks, without a hole. Empty if a stored gap grew instead. */
   readonly chunks: readonly Chunk[]
 }
 
@@ -20,7 +20,7 @@ type Listener = (fresh: FreshChunks) => Promise<void> | undefined
 export function createFreshOutput() {
   const listeners = new Set<Listener>()
   return {
-    /** Resolves when a reader is close behind, or soon: a reader that falls behind reads the table, which costs more. */
+    /** Resolves when a reader is close behind, or soon, because a reader that falls behind reads the costlier table. */
     tell: (fresh: FreshChunks): Promise<unknown> => Promise.all([...listeners].map((listener) => listener(fresh))),
     /** Returns the function that removes the listener. */
     on(listener: Listener) {

@@ -11,7 +11,7 @@ interface GapRow {
   line_state: readonly string[] | null
 }
 
-/** The first gaps of a job's log, or of one run. The chunks are read without their bytes, so a log of 16 GiB takes 0.1 s. */
+/** Reads the first gaps in the log of a job or a run, without the bytes of the chunks, so 16 GiB take 0.1 s. */
 export async function readLogGaps(sql: Sql, jobId: string, run: number | undefined): Promise<LogGap[]> {
   const rows = await sql.query<GapRow>(gapsSql, [jobId, run ?? null, pageGapsMax], 'log_gaps')
   return rows.map(({ run_id, number, start_offset, end_offset, gap, line_state }) => {
@@ -20,7 +20,7 @@ export async function readLogGaps(sql: Sql, jobId: string, run: number | undefin
   })
 }
 
-/** Output that retention removed is before the first chunk. */
+/** Output that retention removed is a gap before the first chunk. */
 const gapsSql = `
 SELECT l.run_id, l.number, g.* FROM run_log l CROSS JOIN LATERAL (
   (SELECT 0::bigint AS start_offset, coalesce(c.start_offset, l.end_offset) AS end_offset, 'RETENTION' AS gap, c.line_state

@@ -11,11 +11,11 @@ import type { FreshChunks, FreshOutput } from './fresh-output.ts'
 import { type RunState, readLogStates, type Stored, toFresh } from './stored.ts'
 
 /**
- * State that the readers of one run share: the end of the log and, in a ring, its newest chunks. Readers that follow
- * live take them from there; those that are behind read their own pages. One loop reads the state of all hubs with one
- * statement, and new chunks of runs with a waiting reader with one more, so the number of statements does not depend
- * on the number of readers. Output of this process enters the rings without a read (fresh-output.ts). If a read finds
- * a shorter log or another run, the ring begins again: a failover lost transactions.
+ * State that the readers of one run share: the end of the log and, in a ring, its newest chunks. Live readers take
+ * chunks from the ring; readers that are behind it read pages of the database. One loop reads the state of all hubs
+ * with one statement, and new chunks of runs with waiting readers with another, so the number of statements does not
+ * depend on the number of readers. Output of this process enters the rings without a read (fresh-output.ts). If a read
+ * finds a shorter log or another run, the ring starts again, because a failover lost transactions.
  */
 
 export class RunHub {
@@ -24,13 +24,13 @@ export class RunHub {
   readonly key: string
   readonly bell: Bell
   readonly taking: Bell
-  /** undefined: not read yet; null: the job is gone. */
+  /** undefined: the state is not read yet; null: the job was deleted. */
   state: RunState | null | undefined
-  /** Batches that were cut since the last change, for readers at the same place. */
+  /** Batches that were cut since the last change, for other readers at the same offset. */
   readonly passages = new Map<string, Passage>()
   readers = 0
   ring: Ring | undefined
-  /** Where the first reader is. */
+  /** Offset of the reader that is furthest ahead. */
   taken = 0
 
   constructor({ jobId, run }: { jobId: string; run: number }, clock: Clock) {
@@ -41,14 +41,14 @@ export class RunHub {
     this.taking = createBell(clock)
   }
 
-  /** A reader has taken from the ring the bytes before this offset. */
+  /** Called when a reader has taken the bytes before `offset` from the ring. */
   took(offset: number): void {
     if (offset <= this.taken) return
     this.taken = offset
     this.taking.ring()
   }
 
-  /** The newest chunks from `offset` on; null: they are not in the ring. */
+  /** Returns the newest chunks from `offset` on, or null if the ring does not have them. */
   chunksFrom(offset: number): Stored[] | null {
     const chunks = this.ring?.chunks ?? []
     const first = chunks.findLastIndex((chunk) => chunk.start <= offset)
@@ -68,16 +68,16 @@ export interface HubsOptions {
 }
 
 const pollMs = 1_000
-/** Minimum pause between two looks; it is at least as long as the last look took. */
+/** Minimum pause between two reads. The pause is at least as long as the last read took. */
 const lookGapMs = 5
-/** Unpacked bytes in the ring of one run. */
+/** Maximum unpacked bytes in the ring of one run. */
 const ringBytesMax = 2_097_152
-/** A reader so close behind is still in the ring after the next write of a pump. */
+/** If a reader is this close to the end, the ring still has its chunks after the next write of a pump. */
 const closeBytes = 786_432
-/** Maximum wait of a pump for a reader that is in the ring and not as close. */
+/** Maximum time that a pump waits for a reader that is in the ring and not as close. */
 const patienceMs = 50
 const ringChunksMax = 1_024
-/** Chunks that one look fetches per run, and for all runs. */
+/** Maximum number of chunks that one read fetches per run, and for all runs. */
 const runChunksMax = 16
 const lookChunksMax = 256
 
@@ -102,7 +102,7 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions) {
     loop.start()
   }
 
-  /** The first output of a run also concerns the readers of the run before it. */
+  /** Adds output of this process to its ring. The first output of a run also wakes the readers of the run before it. */
   function take(output: FreshChunks) {
     const hub = hubs.get(keyOf(output))
     if (output.from === 0 || (hub && !joinFresh(hub, output))) looking?.loop.wake()
@@ -110,7 +110,7 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions) {
     return undefined
   }
 
-  /** A stopped reader delays a few writes: then its place has left the ring. */
+  /** Waits until the first reader is close to the end of the ring. A stopped reader delays only a few writes. */
   async function untilClose(hub: RunHub, { end, bytes }: Ring) {
     const dueMs = clock.monotonicMs() + patienceMs
     const isAwaited = () => hub.taken >= end - bytes && hub.taken < end - closeBytes
@@ -127,7 +127,7 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions) {
     const fetched = await fetchNew(db, looks)
     for (const [place, { hub, state }] of looks.entries()) {
       const known = hub.state
-      // Fresh output came during the look.
+      // Fresh output arrived during the read.
       if (state && known !== before[place] && endOf(state) < endOf(known)) continue
       advanceRing(hub, state, fetched.get(hub.key) ?? [])
       hub.state = state
@@ -191,7 +191,7 @@ CROSS JOIN LATERAL (
   SELECT * FROM log_chunk WHERE run_id = w.run_id AND start_offset >= w.from_offset ORDER BY start_offset LIMIT $3
 ) c ORDER BY w.place, c.start_offset LIMIT $4`
 
-/** New chunks join the ring if they reach from its end to the end of the log; otherwise it starts again, empty. */
+/** Appends new chunks if they reach from the ring's end to the end of the log. Otherwise the ring is emptied. */
 function advanceRing(hub: RunHub, state: RunState | null, fetched: readonly Chunk[]) {
   const end = state?.log?.end ?? 0
   const runId = state?.log?.runId ?? null
@@ -220,7 +220,7 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   }
 }
 
-/** false: the hub has to look. */
+/** Returns false if the state must be read from the database. */
 function joinFresh(hub: RunHub, { runId, from, chunks }: FreshChunks): boolean {
   const { state, ring } = hub
   const end = chunks.at(-1)?.end

@@ -12,8 +12,8 @@ export interface LastLines {
 }
 
 /**
- * The start of the last lines, counted backwards over the runs. After `searchBytesMax` it is the first line found or,
- * inside of one line, the end of the search.
+ * Finds the start of the last `lines` lines, counted backwards over the runs. If `searchBytesMax` bytes are not enough,
+ * it returns the first line found or, inside of one line, the end of the search.
  */
 export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
   let missing = lines

@@ -4,13 +4,13 @@ import { findCharacter } from './lines.ts'
 
 /** Finds lines (domain/line-matcher.ts). */
 export interface Matcher {
-  /** Work so far, in bytes that cost as much. */
+  /** Work so far, measured in bytes of equal cost. */
   readonly work: number
-  /** Begins a line. */
+  /** Starts a new line. */
   reset(): void
-  /** Reads until a line matches, to `to`, or for so much work; returns where it stopped. After a match it begins a line. */
+  /** Reads up to `to`, a match or `workMax`, and returns where it stopped. After a match, it starts a new line. */
   find(bytes: Uint8Array, at: number, to: number, workMax: number): { at: number; matches: boolean }
-  /** Whether the line matches that ends here. */
+  /** Whether the line that ends here matches. */
   matchesAtEnd(): boolean
   ranges(line: string, rangesMax: number): readonly LineSpan[]
 }
@@ -21,17 +21,16 @@ export interface LineSpan {
   end: number
 }
 
-/** Whole lines of one stream, or a line without its newline. */
+/** Complete lines of one stream, or one line without its newline. */
 export interface Lines {
   /** Offset of the first byte. */
   begin: number
   code: number
   parts: Buffer[]
-  /** The last line goes on behind the chunk. */
+  /** Whether the last line continues after the chunk. */
   isOpen: boolean
 }
 
-/** A line that matches. */
 export interface Hit {
   begin: number
   code: number
@@ -39,31 +38,31 @@ export interface Hit {
   bytes: Buffer
 }
 
-/** Lines that begin in this range of offsets. */
+/** Selects lines by the offset of their first byte. */
 export interface LineRange {
   from: number
   until: number
 }
 
-/** Bytes of a hit: 2,000 characters of four bytes. */
+/** Maximum bytes of a hit: 2,000 characters of four bytes. */
 const hitBytesMax = 8_000
-/** Work of a slice, in bytes: about a millisecond. */
+/** Work of a slice, in bytes of equal cost: about a millisecond. */
 const sliceWork = 100_000
-/** Work around a call of the matcher, beside what the matcher counts: the clock, and buffers and texts that are made. */
+/** Additional work of each call and hit, for the clock, buffers and texts. */
 const callWork = 500
 const hitWork = 200
-/** Processor time to find lines, and in all: ranges are found in the rest. */
+/** Maximum processor time to find lines, and in total. The rest is for the ranges of the matches. */
 const findMsMax = 200
 const scanMsMax = 250
 const newline = 10
 
-/** Matches lines in slices, between which other work runs. */
+/** Matches lines in slices. Other work of the event loop runs between the slices. */
 export class LineScan {
   readonly #matcher: Matcher
   readonly #processorMs: () => number
-  /** Work outside the matcher. */
+  /** Work outside of the matcher. */
   #ownWork = 0
-  /** The slice ends at so much work. */
+  /** Amount of work at which the slice ends. */
   #sliceEnd = 0
   #sliceBegan = 0
   #spentMs = 0
@@ -77,17 +76,17 @@ export class LineScan {
     return this.#matcher.work + this.#ownWork
   }
 
-  /** Whether the time to find lines is used up. */
+  /** Whether the processor time for finding lines is used up. */
   get isSpent(): boolean {
     return this.#spentMs >= findMsMax
   }
 
-  /** Whether all processor time is used up. */
+  /** Whether the total processor time is used up. */
   get isOver(): boolean {
     return this.#spentMs >= scanMsMax
   }
 
-  /** Adds the lines that match, until there are `hitsMax`. Returns the first line that is not searched; null: all are. */
+  /** Adds matching lines, at most `hitsMax`. Returns the offset of the first unsearched line, or null. */
   async scan({ begin, code, parts }: Lines, hits: Hit[], hitsMax: number): Promise<number | null> {
     this.#beginSlice()
     this.#ownWork += callWork
@@ -115,7 +114,7 @@ export class LineScan {
     return at < bytes.length ? begin + findBegin(bytes, at) : null
   }
 
-  /** Does a small piece of work as a part of the scan. */
+  /** Counts a small piece of work as a part of the scan. */
   async run<Result>(work: () => Result): Promise<Result> {
     this.#beginSlice()
     this.#ownWork += callWork
@@ -125,7 +124,7 @@ export class LineScan {
     return result
   }
 
-  /** Lets other work run. */
+  /** Lets other work of the event loop run. */
   async nextSlice(): Promise<void> {
     await yieldAlone()
     this.#sliceEnd = this.#work + sliceWork
@@ -146,7 +145,7 @@ export class LineScan {
   }
 }
 
-/** Where the line begins that has or ends at this place. */
+/** Returns where the line begins that contains, or ends at, `at`. */
 const findBegin = (bytes: Buffer, at: number): number => (at === 0 ? 0 : bytes.lastIndexOf(newline, at - 1) + 1)
 
 function findEnd(bytes: Buffer, at: number): number {
@@ -154,7 +153,7 @@ function findEnd(bytes: Buffer, at: number): number {
   return end < 0 ? bytes.length : end
 }
 
-/** The lines that begin in a chunk, in order. Lines that lie together are one item. */
+/** Reads the lines that begin in a chunk, in order. Adjacent lines of a stream are one item. */
 export function* readChunkLines(chunk: BytesChunk, codes: ReadonlySet<number>, range: LineRange): Generator<Lines> {
   const isOpen = chunk.lineState.map((line) => line > 0)
   const segments = [...readSegments(chunk, codes)]
@@ -176,13 +175,13 @@ export function* readChunkLines(chunk: BytesChunk, codes: ReadonlySet<number>, r
   }
 }
 
-/** The lines between these places that begin in a range of places. */
+/** Returns the lines between `first` and `end` that begin between `from` and `until`. */
 function clipLines(bytes: Buffer, [first, end]: readonly [number, number], { from, until }: LineRange) {
   const at = first >= from ? first : Math.max(first, findEnd(bytes, from - 1) + 1)
   return { at, bytes: bytes.subarray(at, Math.max(at, end <= until ? end : findEnd(bytes, until - 1) + 1)) }
 }
 
-/** Adds the bytes up to the newline to an open line. */
+/** Appends the bytes up to the first newline to an open line. */
 export function continueLine(line: Lines, bytes: Buffer): void {
   const end = bytes.indexOf(newline)
   line.parts.push(end < 0 ? bytes : bytes.subarray(0, end))

@@ -1,22 +1,22 @@
 /**
- * Lines of a merged stream. A line belongs to one stream and gets the next number of its run with its first byte;
- * bytes of other streams may lie between. Every stored chunk keeps the line state at its first byte, so a reader may
- * start anywhere.
+ * Lines of a log with several streams. A line belongs to one stream and gets the next number of its run with its first
+ * byte; bytes of other streams may be in between. Every stored chunk has the line state at its first byte, so a reader
+ * may start anywhere.
  */
 
 export const logStreams = ['STDOUT', 'STDERR', 'SYSTEM'] as const
 export type LogStream = (typeof logStreams)[number]
 
-/** Code of a stream in `segments` and place in LineState. */
+/** Code of a stream in `segments`, and its index in LineState. */
 export const streamCode = { STDOUT: 1, STDERR: 2, SYSTEM: 3 } as const satisfies Record<LogStream, number>
 export const decodeStream = (code: number): LogStream => logStreams[code - 1] ?? 'SYSTEM'
 
-/** Next line number, then the number of the open line of stdout, stderr and system, or 0. */
+/** Number of the next line, then the numbers of the open lines of stdout, stderr and system; 0: no line is open. */
 export type LineState = readonly number[]
 export const noLines: LineState = [1, 0, 0, 0]
 export const endLines = (state: LineState): LineState => [state[0] ?? 1, 0, 0, 0]
 
-/** The number of the line that the first byte may belong to: an open line, or the next one. */
+/** Returns the lowest line number that the first byte may have: an open line, or the next line. */
 export const firstLine = (state: LineState): number => Math.min(...state.filter((line) => line > 0))
 
 const newline = 10
@@ -35,7 +35,7 @@ export function afterBytes(state: LineState, code: number, bytes: Uint8Array): L
   return state.map((value, place) => (place === 0 ? next : place === code ? open : value))
 }
 
-/** The part of a line in one segment. */
+/** The part of a line that is in one segment. */
 export interface LinePart {
   code: number
   line: number
@@ -72,7 +72,7 @@ export function* lineParts({ start, lineState, segments, bytes }: Lined): Genera
   }
 }
 
-/** The place of the next first byte of a character. */
+/** Returns where the next character begins. */
 export function findCharacter(bytes: Uint8Array, at: number): number {
   let next = at
   while (next < at + 3 && ((bytes[next] ?? 0) & 0xc0) === 0x80) next++

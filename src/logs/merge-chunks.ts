@@ -14,16 +14,16 @@ import {
 } from './chunk.ts'
 
 /**
- * Merges small chunks of sealed runs, and removes old ones. For readers, merging moves the time of a line back by less
- * than `mergedSpanMs`, and removed output is a gap RETENTION.
+ * Merges small chunks of sealed runs, and removes old ones. For readers, merging changes the time of a line by less
+ * than `mergedSpanMs`, and removed output becomes a RETENTION gap.
  */
 
 const mergedSpanMs = 1_000
-/** Logs with this average are not merged. */
+/** Logs with larger chunks, on average, are not merged. */
 const goodChunkBytes = 65_536
 const stepChunksMax = 512
 
-/** The sealed logs of these jobs with many small chunks. */
+/** Finds the sealed logs of these jobs that have many small chunks. */
 export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT l.run_id AS id FROM run_log l
@@ -34,7 +34,7 @@ export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Returns the number of chunks that it saved. Safe at any time, and twice. */
+/** Returns by how many chunks the log shrank. Safe at any time, and if called twice. */
 export async function mergeChunks(db: Db, runId: string): Promise<number> {
   let from = 0
   let saved = 0
@@ -110,11 +110,11 @@ function segmentsOf(group: readonly BytesChunk[]): number[] {
   return merged
 }
 
-/** Removes chunks that were stored before a moment, null: all; returns their number. */
+/** Removes chunks that were stored before a moment (null: all), and returns their number. */
 export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | null): Promise<number> =>
   removeInBatches(sql, expireSql, [jobIds, before ?? 'infinity'])
 
-/** Only a run's beginning is removed: the chunks before the first one that is kept. */
+/** Removes only the beginning of a log: the chunks before the first one that is kept. */
 const expireSql = `
 WITH old AS (
   SELECT c.place FROM run_log l

@@ -7,23 +7,23 @@ import { clipStored, type LogCursor, readBytes, type Stored, searchBytesMax } fr
 
 export interface PageBefore {
   jobId: string
-  /** Lines of this run only. */
+  /** Number of the run; absent: all runs. */
   run?: number | undefined
   codes: ReadonlySet<number>
-  /** The page ends here. */
+  /** Where the page ends. */
   before: LogCursor
   linesMax: number
-  /** Text as JSON at most. */
+  /** Maximum size of the text as JSON. */
   textBytesMax: number
   gapsMax: number
 }
 
-/** Bytes of a character as JSON at most. */
+/** Maximum size of one byte as JSON. */
 const jsonGrowth = 6
 
 /**
- * Where a page begins that ends at a cursor: at most so many lines, text and gaps before it, over the runs. It begins with
- * the first byte of a line, unless a line alone is longer than a page.
+ * Finds where a page begins that ends at `before`, with at most the given lines, text and gaps, over all runs. The page
+ * begins with the first byte of a line, unless a single line is longer than a page.
  */
 export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogCursor> {
   const { jobId, run, before } = options
@@ -43,19 +43,19 @@ export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogC
   return start
 }
 
-/** Counts backwards until the page is full. */
+/** Walks backwards over chunks until the page is full. */
 class Walk {
   readonly #codes: ReadonlySet<number>
-  /** The first line may be cut here. */
+  /** Maximum bytes of the page's last line, which may be cut at its beginning. */
   readonly #lineBytesMax: number
   #lines: number
   #textBytes: number
   #gaps: number
   #searched = searchBytesMax
   #taken = 0
-  /** Bytes of each stream's line whose beginning has not been reached. */
+  /** Bytes of the lines whose beginning was not reached yet, by stream. */
   #open = new Map<number, number>()
-  /** Earliest possible start of the page; null while its last line is not complete. */
+  /** Start of the page so far; null while its last line is not complete. */
   #start: number | null = null
   #next: number | null = null
 
@@ -67,7 +67,7 @@ class Walk {
     this.#lineBytesMax = Math.min(linesMax * pieceBytes, Math.floor(textBytesMax / jsonGrowth))
   }
 
-  /** Adds the chunk before the last one. Returns the start of the page when it is full, else null. */
+  /** Adds the chunk before the previous one. Returns the start of the page if it is full, else null. */
   add(chunk: Stored): number | null {
     const between = Math.min((this.#next ?? chunk.end) - chunk.end, readBytes)
     this.#next = chunk.start
@@ -82,7 +82,7 @@ class Walk {
     return this.#searched <= 0 ? (this.#start ?? chunk.start) : null
   }
 
-  /** Goes on with the end of the run before, where lines of the page may begin. */
+  /** Continues at the end of the previous run. */
   enterRun(end: number): void {
     this.#open.clear()
     this.#start = end

@@ -29,13 +29,13 @@ export interface LogStart {
   streams: readonly LogStream[]
 }
 
-/** Where a page starts: one of these places at most. */
+/** Where a page starts. At most one of these fields may be set. */
 export interface PageStart extends LogStart {
-  /** This line of the run. */
+  /** Number of a line in the run. */
   fromLine?: number | undefined
-  /** The first line stored at or after this moment. */
+  /** The page starts with the first line stored at or after this moment. */
   at?: Date | undefined
-  /** The page ends here. */
+  /** The page ends at this cursor. */
   before?: LogCursor | undefined
 }
 
@@ -44,7 +44,7 @@ export interface LogGap {
   startOffset: number
   endOffset: number
   reason: Gap['gap']
-  /** Number of the first line behind the gap; null: no output is stored behind it. */
+  /** Number of the first line after the gap; null: no output is stored after it. */
   line: number | null
   cursor: LogCursor
 }
@@ -54,12 +54,12 @@ export interface LogPage {
   lines: LogLine[]
   gaps: LogGap[]
   start: LogCursor
-  /** The end of the page. */
+  /** Where the next page starts. */
   cursor: LogCursor
   isFinal: boolean
 }
 
-/** The job was deleted before the page was read, or meanwhile. */
+/** The job was deleted, perhaps while the page was read. */
 export class LogGone extends Error {
   override name = 'LogGone'
 }
@@ -68,13 +68,13 @@ export class LogElsewhere extends Error {
   override name = 'LogElsewhere'
 }
 
-/** Maximum text of a page, as JSON: escaped control characters have six bytes each. */
+/** Maximum size of a page's text as JSON, in which a control character has six bytes. */
 const pageTextBytesMax = 1_048_576
 export const pageGapsMax = 1_000
-/** A page with less room than this left is full. */
+/** A page with less free space is full. */
 const roomBytesMin = 8_192
 
-/** Lines of one page at most. */
+/** Maximum number of lines per page. */
 export const pageLinesMax = 5_000
 
 export async function findStartCursor(
@@ -87,7 +87,7 @@ export async function findStartCursor(
   return { run: run ?? 1, offset: 0 }
 }
 
-/** From the cursor on. */
+/** Describes the gap from the cursor on. */
 export const gapMessage = (cursor: LogCursor, { end, gap, lineState }: Gap): LogGap => ({
   run: cursor.run,
   startOffset: cursor.offset,
@@ -97,7 +97,7 @@ export const gapMessage = (cursor: LogCursor, { end, gap, lineState }: Gap): Log
   cursor: { ...cursor, offset: end },
 })
 
-/** MORE: chunks are stored. OPEN: bytes may come. END: the log has ended. */
+/** MORE: further chunks are stored. OPEN: bytes may be appended. END: the log is complete. */
 export function findContinuation(
   stored: readonly Stored[],
   log: NonNullable<RunState['log']>,
@@ -107,8 +107,8 @@ export function findContinuation(
 }
 
 /**
- * One page of a job's log over all its runs. It has neither text nor gaps only if no output follows now, or, for a page that
- * ends at a cursor, precedes it.
+ * Reads one page of a job's log over all its runs. The page is empty only if no output follows, or, for a page that
+ * ends at a cursor, if none precedes it.
  */
 export async function readLog(sql: Sql, options: PageStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only } = options
@@ -136,7 +136,7 @@ export async function readLog(sql: Sql, options: PageStart & { linesMax: number 
 }
 
 /**
- * The output up to its present end in pages that hold either lines or gaps, in order: for files that are made of it.
+ * Reads the output up to its current end, in pages that have either lines or gaps, in order, to write it into a file.
  */
 export async function* readLogInOrder(
   sql: Sql,
@@ -161,7 +161,7 @@ export async function* readLogInOrder(
   }
 }
 
-/** Names the run in the cursors of a page. */
+/** Adds the mark of the run to the cursors of a page. */
 function markCursors(page: LogPage, { log }: RunState): void {
   if (!log) return
   const { cursor, start } = page
@@ -169,7 +169,7 @@ function markCursors(page: LogPage, { log }: RunState): void {
   if (cursor.run === start.run && cursor.offset === start.offset) page.start = page.cursor
 }
 
-/** Where the page goes on: at its cursor, in another run, or not at all. */
+/** Returns where the page continues: in this log, in another run, or not at all. */
 function findPlace(
   cursor: LogCursor,
   state: RunState,
@@ -183,11 +183,11 @@ function findPlace(
   return next === null ? 'END' : { next: { run: next, offset: 0 } }
 }
 
-/** Where the page ends in this run; undefined: not in this run. */
+/** Returns where the page ends in this run, or undefined if it ends in a later run. */
 const findUntil = ({ run }: LogCursor, end: LogCursor | undefined): number | undefined =>
   end && run >= end.run ? end.offset : undefined
 
-/** Where the page starts, and where it ends if it is read backwards. */
+/** Returns where the page starts, and where it ends if it is read backwards. */
 async function findRange(
   sql: Sql,
   options: PageStart & { linesMax: number },
@@ -198,14 +198,14 @@ async function findRange(
   if (before === undefined) return { start: await findStartCursor(sql, options) }
   await readStateAt(sql, jobId, before)
   const codes = encodeStreams(options.streams)
-  // Lines of the other streams may go on in the page, and begin before it.
+  // Lines of other streams may begin before the page and continue in it.
   const linesMax = Math.min(options.linesMax, pageLinesMax - codes.size + 1)
   const only = run === undefined ? undefined : before.run
   const limits = { linesMax, textBytesMax: pageTextBytesMax - roomBytesMin, gapsMax: pageGapsMax - 1 }
   return { start: await findPageStart(sql, { jobId, run: only, codes, before, ...limits }), end: before }
 }
 
-/** The end of the output of a job, or of one run. */
+/** Returns the end of the output of a job, or of one run. */
 export async function findEnd(sql: Sql, jobId: string, run: number | undefined): Promise<LogCursor> {
   if (run === undefined) return logEnd(sql, jobId)
   const [state] = await readLogStates(sql, [{ jobId, run }])
@@ -217,7 +217,7 @@ function roomLeft({ text, gaps }: LogPage, searched: number): number {
   return isFull ? 0 : pageTextBytesMax - countJsonBytes(text)
 }
 
-/** Returns the number of bytes read; skipped ones do not count. */
+/** Returns the number of bytes read, without skipped ones. */
 async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const { runId, end } = room.log
   const until = room.until ?? end
@@ -232,7 +232,7 @@ async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   return from - offset
 }
 
-/** Refuses a cursor of output that is not there. */
+/** Throws if the output at the cursor does not exist. */
 export async function readStateAt(sql: Sql, jobId: string, cursor: LogCursor): Promise<RunState> {
   const [state] = await readLogStates(sql, [{ jobId, run: cursor.run }])
   if (!state) throw new LogGone(`The job ${jobId} was deleted`)
@@ -245,7 +245,7 @@ interface Room {
   codes: ReadonlySet<number>
   room: number
   linesMax: number
-  /** The page ends here. */
+  /** Offset at which the page ends. */
   until: number | undefined
 }
 
@@ -269,7 +269,7 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
   return add('ALL') || (follows === 'MORE' && add('BYTES'))
 }
 
-/** Those that come first. */
+/** Adds the gaps at the beginning of `stored`. */
 function addGaps(page: LogPage, stored: readonly Stored[]): void {
   for (const item of stored) {
     if (item.gap === null || page.gaps.length >= pageGapsMax) return

@@ -1,20 +1,20 @@
 import { joinBytes } from './chunk.ts'
 
 /**
- * Replaces the values of secrets in output. A value may be split over chunks: the end of the output that could be the
- * beginning of a value is held back until more comes. The result does not depend on how the output is cut into chunks.
+ * Replaces the values of secrets in output. A value may be split over chunks: an end of the output that may begin a
+ * value is held back until more output arrives. The result does not depend on how the output is split into chunks.
  */
 
 const mask = Buffer.from('••••••')
-/** Shorter values occur by chance: masking them would hide other text, and show the value. */
+/** Shorter values occur by chance: masking them would hide other text, and reveal the value. */
 const charactersMin = 8
 
-/** The held end of the output. */
+/** The end of the output that is held back. */
 export interface HeldOutput {
   readonly bytes: Buffer
   /** Number of the first held bytes that belong to a value whose beginning was masked. */
   readonly covered: number
-  /** true: the output ends with the mask of the covered bytes already, so no second mask is written. */
+  /** Whether the output already ends with the mask of the covered bytes, so that no second mask is written. */
   readonly isAfterMask: boolean
 }
 
@@ -27,15 +27,15 @@ export interface Redacted {
 
 export interface Redactor {
   redact(held: HeldOutput, bytes: Uint8Array): Redacted
-  /** No output follows. */
+  /** Returns the held output, when no output follows. */
   end(held: HeldOutput): Uint8Array
 }
 
-/** Each line of a value is replaced as well. */
+/** Masks the values, and each line of a value. */
 export function createRedactor(values: readonly string[]): Redactor {
   const texts = values.flatMap((value) => [value, ...value.split('\n').map((line) => line.trim())])
   const patterns = [...new Set(texts)].filter((text) => [...text].length >= charactersMin).map(toPattern)
-  // Longer ones first: what they cover need not be looked at again.
+  // Longer patterns come first, because the bytes that they cover need not be searched again.
   patterns.sort((a, b) => b.bytes.length - a.bytes.length)
   return {
     redact(held, bytes) {
@@ -61,14 +61,14 @@ function toPattern(text: string): Pattern {
   return { bytes, shorter }
 }
 
-/** The length of the match that ends after the next byte. */
+/** Returns the length of the match after the next byte. */
 function extend({ bytes, shorter }: Pattern, matched: number, next: number | undefined): number {
   let length = matched
   while (length > 0 && bytes[length] !== next) length = shorter[length] ?? 0
   return bytes[length] === next ? length + 1 : 0
 }
 
-/** Bytes at the end of the data with which a match may begin. */
+/** Counts the bytes at the end of the data that may be the beginning of a match. */
 function countOpenBytes(pattern: Pattern, data: Buffer): number {
   let open = 0
   for (let at = Math.max(0, data.length - pattern.bytes.length + 1); at < data.length; at++)
@@ -76,7 +76,7 @@ function countOpenBytes(pattern: Pattern, data: Buffer): number {
   return open
 }
 
-/** Bytes before `until` are output, with one mask for those that belong together. */
+/** Returns the bytes before `until`, with one mask for adjacent bytes of values. */
 function cut(data: Buffer, held: HeldOutput, until: number, patterns: readonly Pattern[]): Redacted {
   const covered = findCovered(data, held.covered, patterns)
   const parts: Buffer[] = []
@@ -97,13 +97,13 @@ function cut(data: Buffer, held: HeldOutput, until: number, patterns: readonly P
   }
 }
 
-/** The end of the equal bytes from `at` on. */
+/** Returns the end of the equal bytes that begin at `at`. */
 function findEnd(covered: Buffer, at: number, until: number): number {
   const end = covered.indexOf(covered[at] === 1 ? 0 : 1, at)
   return end < 0 ? until : Math.min(end, until)
 }
 
-/** A byte of 1 for each byte of the data that belongs to a value. */
+/** Returns an array with a 1 for each byte of the data that belongs to a value. */
 function findCovered(data: Buffer, known: number, patterns: readonly Pattern[]): Buffer {
   const covered = Buffer.alloc(data.length).fill(1, 0, known)
   for (const { bytes } of patterns) {
@@ -111,7 +111,7 @@ function findCovered(data: Buffer, known: number, patterns: readonly Pattern[]):
     for (let from = data.indexOf(bytes); from >= 0; ) {
       const plain = covered.indexOf(0, Math.max(from, end))
       end = from + bytes.length
-      // The next match that covers more reaches the next byte that is not covered.
+      // The next match that covers more bytes reaches the next uncovered byte.
       if (plain < 0) break
       if (plain < end) covered.fill(1, plain, end)
       from = data.indexOf(bytes, Math.max(from, plain - bytes.length) + 1)

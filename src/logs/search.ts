@@ -18,20 +18,20 @@ import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './s
 import { StoredPages } from './stored-pages.ts'
 
 /**
- * Searches the lines of a job's log, forwards from a cursor or backwards. A search stops after `first` matches, or when its
- * budget of bytes or time is spent, and goes on from its cursor. Forwards the cursor stands before the lines that are not
- * searched yet, backwards behind them. A line is searched up to `lineWindowBytes` after its beginning.
+ * Searches the lines of a job's log, forwards from a cursor or backwards. A search stops after `first` matches, or at
+ * its limit of bytes or processor time, and can continue from its cursor. Forwards, the cursor is before the first
+ * unsearched line; backwards, it is after it. Only the first `lineWindowBytes` of a line are searched.
  */
 
 export interface LogSearchOptions {
   jobId: string
-  /** This run only. */
+  /** Number of the run; absent: all runs. */
   run?: number | undefined
   streams: readonly LogStream[]
   after?: LogCursor | undefined
   backwards: boolean
   matcher: Matcher
-  /** Matches at most. */
+  /** Maximum number of matches. */
   first: number
   /** Processor time of this thread. */
   processorMs(): number
@@ -42,32 +42,32 @@ export interface LogMatch {
   line: number
   at: Date
   stream: LogStream
-  /** The beginning of the line, at most `matchCharactersMax` characters. */
+  /** The beginning of the line, up to `matchCharactersMax` characters. */
   text: string
-  /** Where the pattern matches in `text`, at most `matchRangesMax`. */
+  /** Ranges of the pattern in `text`, at most `matchRangesMax`. */
   ranges: readonly LineSpan[]
 }
 
 export interface LogSearch {
   matches: LogMatch[]
   cursor: LogCursor
-  /** Nothing that is stored is left to search. */
+  /** Whether all stored output was searched. */
   isComplete: boolean
   scannedBytes: number
 }
 
-/** One line takes more processor time than a search has. */
+/** Searching one line takes more processor time than a search may use. */
 export class LineTooCostly extends Error {
   override name = 'LineTooCostly'
 }
 
-/** Bytes of one search; its processor time is limited as well (line-scan.ts). */
+/** Maximum bytes of one search. Its processor time is limited as well (line-scan.ts). */
 export const searchedBytesMax = 16_777_216
 export const matchCharactersMax = 2_000
 export const matchRangesMax = 100
-/** A search backwards reads so many bytes forwards, and takes its matches from the last one on. */
+/** A backward search reads pieces of this size forwards, and takes their matches in reverse order. */
 const pieceBytesMax = 32_768
-/** Bytes of the log in which a line is searched. */
+/** Size of the part of a line that is searched. */
 const lineWindowBytes = 1_048_576
 
 export function searchLog(sql: Sql, options: LogSearchOptions): Promise<LogSearch> {
@@ -88,10 +88,10 @@ class Search {
   readonly #first: number
   readonly #matches: LogMatch[] = []
   #scannedBytes = 0
-  /** A line that may go on begins here, and no match behind it: it is searched again with its next bytes. */
+  /** Start of an open line without a match. It is searched again when more of its bytes are stored. */
   #openFrom: number | null = null
   #pages: StoredPages | null = null
-  /** In a backward search: the chunk after the current one, in which the last line of the current one may continue. */
+  /** In a backward search: the chunk after the current one, in which the current chunk's last line may continue. */
   #next: BytesChunk | null = null
 
   constructor(sql: Sql, options: LogSearchOptions) {
@@ -147,7 +147,7 @@ class Search {
     return this.#result(cursor, true)
   }
 
-  /** Scans the lines of a run that begin before `until`. Returns where the search stopped; null: all are scanned. */
+  /** Scans the lines of a run that begin before `until`. Returns where it stopped; null: all lines are scanned. */
   async #scanBackwards(log: RunOutput['log'], run: number, until: number): Promise<number | null> {
     const pages = new StoredPages(this.#sql, log)
     this.#next = null
@@ -178,7 +178,7 @@ class Search {
     return this.#matches.length >= this.#first || this.#scannedBytes >= searchedBytesMax || this.#scan.isSpent
   }
 
-  /** Scans chunks from the cursor on until the search is spent; returns where it goes on. */
+  /** Scans chunks from the cursor on until a limit is reached. Returns where to continue. */
   async #scanPage({ log, pages }: RunOutput, { run, offset: from }: LogCursor): Promise<number> {
     const { runId, end } = log
     let offset = from
@@ -204,7 +204,7 @@ class Search {
     return isSparse ? nextOutput(this.#sql, { runId, from: offset, end, codes: this.#codes }) : offset
   }
 
-  /** The hits among the lines that begin in a chunk, in order, and the first line that is not searched; null: all are. */
+  /** Finds matching lines that begin in a chunk, in order, and the first line that is not searched; null: all are. */
   async #findHits(
     output: RunOutput,
     chunk: BytesChunk,
@@ -224,7 +224,7 @@ class Search {
     return { hits, stoppedAt: null }
   }
 
-  /** Reads the bytes of a line behind its first chunk. It stays open if more may come. */
+  /** Reads the bytes of a line after its first chunk. The line stays open if more bytes may be appended. */
   async #readRest({ log, pages }: RunOutput, line: Lines, from: number): Promise<void> {
     let offset = from
     while (line.isOpen && offset < log.end && offset - line.begin < lineWindowBytes) {
@@ -237,7 +237,7 @@ class Search {
     if (log.sealed || offset < log.end) line.isOpen = false
   }
 
-  /** Adds hits of a chunk in their order until the search is spent. Returns where the next one begins; null: all are added. */
+  /** Adds hits in their order until a limit is reached. Returns where the next hit begins; null: all hits are added. */
   async #take(run: number, chunk: BytesChunk, hits: readonly Hit[]): Promise<number | null> {
     const wanted = hits.slice(0, this.#first - this.#matches.length)
     const numbers = await this.#scan.run(() => numberLines(chunk, wanted))
@@ -255,7 +255,7 @@ class Search {
   }
 }
 
-/** The numbers of lines that begin in a chunk, by offset. */
+/** Returns the numbers of lines that begin in a chunk, by offset. */
 function numberLines(chunk: BytesChunk, hits: readonly Hit[]): ReadonlyMap<number, number> {
   const wanted = new Set(hits.map(({ begin }) => begin))
   const numbers = new Map<number, number>()

@@ -4,8 +4,8 @@ import { lineParts } from './lines.ts'
 import type { LogCursor } from './stored.ts'
 
 /**
- * Finds a line or a moment in a log of any size. Line numbers and times grow with the offset, so a binary search over the
- * primary key finds the chunk: about thirty rows of an index instead of the log, and no index that every append pays for.
+ * Finds a line or a moment in a log of any size. Line numbers and times grow with the offset, so a binary search over
+ * the primary key finds the chunk by about thirty index rows, and needs no index that slows down appends.
  */
 
 interface RunOfLog {
@@ -13,7 +13,7 @@ interface RunOfLog {
   number: number
 }
 
-/** Where a line begins; the end of the log if it has fewer lines. Output that retention removed begins at 0. */
+/** Returns where a line begins, or the end of the log if it has fewer lines. Removed lines begin at 0. */
 export async function findLine(
   sql: Sql,
   { jobId, run, line }: { jobId: string; run: number; line: number },
@@ -27,7 +27,7 @@ export async function findLine(
   return { run, offset: part?.offset ?? chunk.end }
 }
 
-/** Where the first line begins that was stored at or after a moment; else the end of the newest log. */
+/** Returns where the first line begins that was stored at or after a moment, or else the end of the newest log. */
 export async function findFirstLineAt(
   sql: Sql,
   { jobId, run, at }: { jobId: string; run: number | undefined; at: Date },
@@ -48,7 +48,7 @@ export async function findFirstLineAt(
 
 const runSql = 'SELECT run_id AS "runId", number FROM run_log WHERE job_id = $1 AND number = $2'
 
-/** The first run whose newest chunk is not older; else the newest run. */
+/** Finds the first run whose newest chunk was stored at or after the moment, or else the newest run. */
 const runOfMomentSql = `
 SELECT l.run_id AS "runId", l.number, l.end_offset AS "end", c.at IS NULL OR c.at < $3::timestamptz AS "isBefore"
 FROM run_log l LEFT JOIN LATERAL (
@@ -56,10 +56,10 @@ FROM run_log l LEFT JOIN LATERAL (
 WHERE l.job_id = $1 AND ($2::int IS NULL OR l.number = $2)
 ORDER BY "isBefore", CASE WHEN c.at >= $3::timestamptz THEN l.number ELSE -l.number END LIMIT 1`
 
-/** More steps than a search over any offset takes. */
+/** A search over any offset takes fewer steps. */
 const stepsMax = 64
 
-/** `low` is where the first chunk begins of which `isBefore` is not true. */
+/** `low` is the start of the first chunk for which `isBefore` is not true. */
 const searchSql = (isBefore: string) => `
 WITH RECURSIVE search AS (
   SELECT start_offset AS low, end_offset AS high, 0 AS step FROM run_log WHERE run_id = $1
@@ -72,7 +72,7 @@ WITH RECURSIVE search AS (
 ), found AS MATERIALIZED (SELECT max(low) AS low FROM search)
 SELECT ${chunkColumns} FROM log_chunk c WHERE c.run_id = $1`
 
-/** The last chunk that begins before the next line. */
+/** Finds the last chunk that begins before the next line. */
 const chunkOfLineSql = `${searchSql('line_state[1] <= $2')}
   AND c.start_offset < (SELECT low FROM found) ORDER BY c.start_offset DESC LIMIT 1`
 

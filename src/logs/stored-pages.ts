@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { readStored, type Stored } from './stored.ts'
 
-/** Bytes of a page: few enough to hold two for each reader. */
+/** Size of a page, small enough to keep two of them for each reader. */
 const pageBytes = 2_097_152
 const pagesMax = 2
 
@@ -10,7 +10,7 @@ interface Page {
   items: Promise<Stored[]>
 }
 
-/** The stored chunks of a run in pages, of which the next one is read while the last one is used. */
+/** The stored chunks of a run in pages. The next page is read while the current one is used. */
 export class StoredPages {
   readonly #sql: Sql
   readonly runId: string
@@ -23,25 +23,25 @@ export class StoredPages {
     this.end = end
   }
 
-  /** The page from the chunk on that holds this offset. */
+  /** Reads the page that begins with the chunk that contains `from`. */
   read(from: number): Promise<Stored[]> {
     const known = this.#pages.find((page) => page.from === from)
     if (known) return known.items
     const { runId, end } = this
     const items = readStored(this.#sql, { runId, from, end, bytes: pageBytes })
-    // The reader awaits the same promise, and gets the error.
+    // The reader awaits the same promise and gets the error.
     items.catch(() => undefined)
     this.#pages = [...this.#pages.slice(1 - pagesMax), { from, items }]
     return items
   }
 
-  /** Begins to read the page after this one. */
+  /** Starts to read the next page. */
   readAhead(items: readonly Stored[]): void {
     const next = items.at(-1)?.end
     if (next !== undefined && next < this.end) void this.read(next)
   }
 
-  /** The chunk that begins here. */
+  /** Finds the chunk that begins at `start`. */
   async findChunk(start: number): Promise<Stored | undefined> {
     for (const { items } of this.#pages) {
       const found = (await items).find((item) => item.start === start)

@@ -2,23 +2,23 @@ import type { Sql } from '../platform/tx.ts'
 import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
 import type { LineState } from './lines.ts'
 
-/** Bytes of one read; one chunk more may come with it. They are unpacked chunk by chunk. */
+/** Bytes of one read; it may have one chunk more. Chunks are unpacked one by one. */
 export const readBytes = 524_288
 const pageChunksMax = 1_024
 
-/** RETENTION: the bytes were removed. */
+/** A gap in stored output. RETENTION: retention removed the bytes. */
 export interface Gap extends Pick<GapChunk, 'start' | 'end'> {
   gap: GapReason | 'RETENTION'
-  /** Undefined: no output is stored after the gap. */
+  /** undefined: no output is stored after the gap. */
   lineState?: LineState | undefined
 }
 export type Stored = BytesChunk | Gap
 
-/** Bytes that may be in blocks. */
+/** Returns the buffers of chunks that may be in blocks (platform/blocks.ts). */
 export const toFresh = (stored: readonly Stored[]): Buffer[] =>
   stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
 
-/** The chunks before an offset; the last one is cut there. */
+/** Returns the chunks before an offset, and cuts the last one there. */
 export function clipStored(stored: readonly Stored[], end: number): Stored[] {
   return stored
     .filter((item) => item.start < end)
@@ -54,7 +54,7 @@ export async function readStored(
   return [{ start: from, end: start, gap: 'RETENTION', lineState: first?.lineState }, ...chunks]
 }
 
-/** The page begins with the chunk that has `from`, or the oldest. */
+/** The page begins with the chunk that contains `from`, or with the oldest chunk. */
 const pageSql = `
 WITH first AS MATERIALIZED (
   SELECT coalesce(
@@ -67,8 +67,8 @@ WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
 ORDER BY c.start_offset LIMIT $4`
 
 /**
- * Offset of the next output of these streams or gap; else the end. So a reader of little output skips the other
- * streams.
+ * Finds the offset of the next gap or output of these streams, or else the end, so that a reader of a stream with
+ * little output skips the other streams.
  */
 export async function nextOutput(
   sql: Sql,
@@ -78,45 +78,43 @@ export async function nextOutput(
   return next?.offset ?? end
 }
 
-/**
- * A segment whose length equals a code is found as well. The first chunk may hold `from`, because chunks are merged.
- */
+/** A segment whose length equals a code matches, too. The first chunk may contain `from`, because chunks are merged. */
 const nextSql = `
 SELECT greatest(start_offset, $2::bigint) AS "offset" FROM log_chunk
 WHERE run_id = $1 AND (gap IS NOT NULL OR segments && $3::int[])
   AND start_offset >= coalesce((SELECT max(start_offset) FROM log_chunk WHERE run_id = $1 AND start_offset <= $2), $2)
 ORDER BY start_offset LIMIT 1`
 
-/** Maximum bytes read for one page, or to find last lines. */
+/** Maximum bytes read for one page, or to find the last lines. */
 export const searchBytesMax = 33_554_432
 
-/** The offset counts the merged bytes of that run. */
+/** A position in the log of a job. The offset counts the bytes of all streams of the run. */
 export interface LogCursor {
   run: number
   offset: number
-  /** `runMark` of the run; undefined: at the start of a run. */
+  /** `runMark` of the run; undefined: the cursor is at the start of a run. */
   mark?: string | undefined
 }
 
 const markChars = 8
 
-/** Differs for a run with the same number in another database, or before a restore. */
+/** Identifies the run: a run with the same number in another database, or before a restore, has another mark. */
 export const runMark = (runId: string): string => runId.slice(-markChars)
 
-/** Whether the cursor is at output that this database does not have. */
+/** Whether this database does not have the output at the cursor. */
 export const isElsewhere = ({ offset, mark }: LogCursor, { log }: RunState): boolean =>
   offset > (log?.end ?? 0) || (log !== null && mark !== undefined && mark !== runMark(log.runId))
 
 export interface RunState {
-  /** null: no log yet; a run that ended without output has an empty one. */
+  /** null: the run has no log yet. A run that ended without output has an empty log. */
   log: { runId: string; end: number; sealed: boolean } | null
   /** Number of the next run that has a log. */
   next: number | null
-  /** No further run can come. */
+  /** Whether no further run can start. */
   closed: boolean
 }
 
-/** One snapshot, in the order of the places; null: the job is gone. */
+/** Reads the states in one snapshot, in the order of `places`; null: the job was deleted. */
 export async function readLogStates(
   sql: Sql,
   places: readonly { jobId: string; run: number }[],
@@ -154,20 +152,20 @@ LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
 LEFT JOIN run over ON over.job_id = w.job_id AND over.number = w.number AND over.finished_at IS NOT NULL AND l.run_id IS NULL
 ORDER BY w.place`
 
-/** Returns whether no byte will follow; `only`: in this run. */
+/** Whether no byte can follow; with `only`, in this run. */
 export function isLogOver(state: RunState, offset: number, only: number | undefined): boolean {
   const { log, next, closed } = state
   const sent = log === null ? closed : log.sealed && offset >= log.end
   return sent && (only !== undefined || (closed && next === null))
 }
 
-/** The next run, when this one has no more output. */
+/** Returns the next run if this one has no more output, else null. */
 export function nextRun(state: RunState, offset: number): number | null {
   const { log, next } = state
   return log === null || (log.sealed && offset >= log.end) ? next : null
 }
 
-/** The end of each job's newest log; before its first byte, the start of run 1. */
+/** Returns the end of each job's newest log. Before a job's first byte, this is the start of run 1. */
 export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
   const rows = await sql.query<LogCursor & { jobId: string; runId: string }>(
     `SELECT j.id AS "jobId", l.run_id AS "runId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
@@ -179,7 +177,7 @@ export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogC
   return jobIds.map((id) => ends.get(id) ?? start)
 }
 
-/** Bytes and lines of the log of each run, in their order. Removed ones count. */
+/** Returns the size of the log of each run, including removed output. */
 export async function logSizes(sql: Sql, runIds: readonly string[]): Promise<{ bytes: number; lines: number }[]> {
   const rows = await sql.query<{ runId: string; bytes: number; lines: number }>(
     'SELECT run_id AS "runId", end_offset AS bytes, line_state[1] - 1 AS lines FROM run_log WHERE run_id = ANY($1::text[])',

@@ -2,7 +2,7 @@ import type { LogLine, Utf8 } from './batch.ts'
 import type { LogGap, LogStart } from './read.ts'
 import type { LogCursor } from './stored.ts'
 
-/** Every message carries the cursor to resume at. */
+/** A message of a log stream. Every message has the cursor at which to resume. */
 export type TailMessage =
   | {
       kind: 'batch'
@@ -17,12 +17,12 @@ export type TailMessage =
       isFinal: boolean
     }
   | ({ kind: 'gap' } & LogGap)
-  /** Later messages belong to this run. */
+  /** The following messages belong to this run. */
   | { kind: 'run'; jobId: string; run: number; cursor: LogCursor; instead: TailReset }
   | TailReset
   | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
 
-/** RETENTION: the log of the cursor does not exist any more; the tail starts again from the beginning. */
+/** RETENTION: the output at the cursor no longer exists, so the tail starts again from the beginning. */
 export interface TailReset {
   kind: 'reset'
   reason: 'DELETED' | 'RETENTION'
@@ -31,8 +31,8 @@ export interface TailReset {
 }
 
 export interface FollowOptions extends LogStart {
-  /** Clamped to 4 KiB … 1 MiB. */
+  /** Limited to the range 4 KiB … 1 MiB. */
   maxBatchBytes: number
-  /** Maximum lines of a batch, whose text then has `maxBatchBytes` as JSON; absent: no lines. */
+  /** Maximum lines of a batch; absent: no lines. With lines, `maxBatchBytes` limits the text as JSON. */
   linesMax?: number
 }

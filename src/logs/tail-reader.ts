@@ -27,7 +27,7 @@ const batchBytesMax = 1_048_576
 const openLineMs = 50
 const sharedPassagesMax = 8
 
-/** The log at the beginning: the border between REPLAY and LIVE. */
+/** The state of the log when the stream opened: where REPLAY ends and LIVE begins. */
 interface Opening {
   start: LogCursor
   end: LogCursor
@@ -41,7 +41,7 @@ export interface TailRooms extends HubsOptions {
   hubs: Hubs
 }
 
-/** Looks at the hub, takes the next message, or waits. */
+/** Reads the hub's state, and takes the next message or waits. */
 export class TailReader {
   readonly #rooms: TailRooms
   readonly #options: FollowOptions
@@ -52,9 +52,9 @@ export class TailReader {
   #cursor: LogCursor
   #border: Opening | undefined
   #page: Stored[] = []
-  /** The next page, which is read while a batch is on its way. */
+  /** The page that is read ahead while a batch is being sent. */
   #ahead: { from: number; page: Promise<Stored[]> } | undefined
-  /** Bytes of the last message. */
+  /** Buffers of the last message. */
   #fresh: readonly Buffer[] = []
   #heldSince: number | undefined
   #lastSent: number
@@ -101,7 +101,7 @@ export class TailReader {
     })
   }
 
-  /** The next message; undefined: look again. */
+  /** Returns the next message, or undefined to check again. */
   async #step(): Promise<TailMessage | undefined> {
     const state = this.#hub?.state
     if (state === undefined) return this.#wait()
@@ -117,7 +117,7 @@ export class TailReader {
     return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
   }
 
-  /** The hub may be behind another server that stored the output up to the cursor; or the database lost it. */
+  /** Either this hub is behind another server that stored the output up to the cursor, or the database lost it. */
   async #checkCursor(known: RunState): Promise<TailMessage | undefined> {
     const { jobId } = this.#options
     const place = { jobId, run: this.#cursor.run }
@@ -151,7 +151,7 @@ export class TailReader {
     if (first && first.gap !== null) return this.#gap(first)
     const waited = this.#heldMs() >= openLineMs
     const part = this.#cut(stored, { follows: findContinuation(stored, log), share: shared !== null, waited })
-    // A change during the read of the page rang its bell before the reader waited for it.
+    // If the state changed while the page was read, the bell rang before the reader waited for it.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
     this.#holdFresh(toFresh(stored.filter(({ start }) => start < part.end)))
@@ -164,7 +164,7 @@ export class TailReader {
     return countBytes(part.utf8) === 0 ? undefined : message
   }
 
-  /** The output of a deleted job is missing, too. */
+  /** Returns the gap as a message. The output of a deleted job is missing, too, so the job is checked first. */
   async #gap(gap: Gap): Promise<TailMessage | undefined> {
     const place = { jobId: this.#options.jobId, run: this.#cursor.run }
     const states = await readIfAvailable(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
@@ -204,7 +204,7 @@ export class TailReader {
     return part
   }
 
-  /** Stored chunks from the cursor on: the rest of the last page, and the next page if the rest makes no full batch. */
+  /** Returns stored chunks from the cursor on: the rest of the last page, and the next page if the rest is short. */
   async #ownPage({ runId, end }: LogState): Promise<Stored[]> {
     const { sql } = this.#rooms.db
     const from = this.#cursor.offset
@@ -214,18 +214,18 @@ export class TailReader {
     this.#page = kept
     if (reach >= end || reach - from >= this.#bytesMax) return kept
     const more = await (this.#takeAhead(reach) ?? readStored(sql, { runId, from: reach, end }))
-    // Chunks are merged when their run is over: then this page begins inside of the last one.
+    // Chunks are merged when their run has ended. Then the next page begins inside of the last chunk.
     const joins = kept.length === 0 || more[0]?.start === reach
     this.#page = joins ? [...kept, ...more] : await readStored(sql, { runId, from, end })
     return this.#page
   }
 
-  /** Begins to read the next page when this one makes no further full batch. */
+  /** Starts to read the next page if the current one has no further full batch. */
   #readAhead({ runId, end }: LogState) {
     const reach = this.#page.at(-1)?.end ?? end
     if (this.#ahead || reach >= end || reach - this.#cursor.offset >= this.#bytesMax) return
     const page = readStored(this.#rooms.db.sql, { runId, from: reach, end })
-    page.catch(() => undefined) // it is thrown where the page is taken
+    page.catch(() => undefined) // thrown by `#takeAhead`
     this.#ahead = { from: reach, page }
   }
 
@@ -235,7 +235,7 @@ export class TailReader {
     return ahead?.from === from ? ahead.page : undefined
   }
 
-  /** Holds the bytes until the next message is taken: then this one has been sent. */
+  /** Holds the buffers until the next message is taken, because this one is sent by then. */
   #holdFresh(bytes: readonly Buffer[]) {
     bytes.forEach(holdBlock)
     this.#fresh.forEach(releaseBlock)
@@ -247,7 +247,7 @@ export class TailReader {
     this.#ahead = undefined
   }
 
-  /** A reader that has waited sends its text; without text it waits for more. */
+  /** Waits for the open line, or, after that time, for more output. */
   async #hold(waited: boolean): Promise<undefined> {
     this.#heldSince ??= this.#rooms.clock.monotonicMs()
     return waited ? this.#wait() : this.#wait(Math.max(0, openLineMs - this.#heldMs()))
@@ -302,7 +302,7 @@ export class TailReader {
     return message
   }
 
-  /** Enters the new hub before it leaves the old one, so that their loop continues. */
+  /** Enters the new hub before leaving the old one, so that their loop continues. */
   #moveTo(place: LogCursor) {
     const old = this.#hub
     this.#cursor = place
