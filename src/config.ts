@@ -91,7 +91,7 @@ export interface PoolConfig {
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean
-  /** Folder that the cluster and this machine share; undefined: no executor of the pool needs it. */
+  /** Folder that the cluster and this machine share; undefined: no executor of the pool uses such a folder. */
   readonly sharedDir: string | undefined
   /** Whether jobs of users without `unixUser` may run as root, if the server does. */
   readonly jobsAsRoot: boolean

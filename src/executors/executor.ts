@@ -12,39 +12,39 @@ export interface Executor {
   readonly name: string
   /**
    * Starts the run, or finds it if it was started before: a second call with the same run id does not start it twice.
-   * Throws StartFailed. When `unwanted` fires, the start need not wait for anything any more, such as an image. It then
-   * returns the handle, throws StartFailed if nothing of the run exists, or throws another error if that is unknown.
-   * `tell` reports why the start waits.
+   * Throws StartFailed. When `unwanted` fires, the start stops waiting, for example for an image. It then returns the
+   * handle, throws StartFailed if no part of the run exists, or throws another error if that is unknown. `tell` reports
+   * why the start waits.
    */
   start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
-   * The handle of a run. null: nothing of the run exists, and an unfinished start will not continue. Does not start
-   * anything. `nodes`: those of the run; undefined: unknown.
+   * Returns the handle of a run without starting it. null: no part of the run exists, and an unfinished start will not
+   * continue. `nodes`: nodes of the run; undefined: unknown.
    */
   find(runId: string, nodes?: readonly string[]): Promise<Handle | null>
   /**
-   * The present states, one observation per handle, in the same order. A missing run is reported as `gone`, not as an
-   * error.
+   * Returns the current states, one observation per handle, in the same order. A missing run is reported as `gone`, not
+   * as an error.
    */
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
   /**
-   * Output after `from` (null: from the beginning), in order. `next` is stored together with the bytes and passed as
-   * `from` later. Ends after the last byte of an ended run, or when `signal` aborts.
+   * Yields output after `from` (null: from the beginning), in order. `next` is stored together with the bytes and
+   * passed as `from` later. Ends after the last byte of an ended run, or when `signal` aborts.
    */
   logs(handle: Handle, from: LogPosition | null, signal: AbortSignal): AsyncIterable<LogChunk>
   /**
-   * Requests the end of the run: TERM, grace period, KILL. Repeated calls and calls for a run that is over are safe.
-   * Does not wait for the end.
+   * Requests the end of the run: TERM, grace period, KILL. Does not wait for the end. Repeated calls, and calls after
+   * the end of the run, are safe.
    */
   stop(handle: Handle, graceMs: number): Promise<void>
   /**
-   * Yields handles whose state may have changed. It is only an accelerator: all runs are inspected every few seconds
-   * anyway.
+   * Yields handles whose state may have changed. This only speeds up detection, because all runs are inspected every
+   * few seconds.
    */
   watch?(signal: AbortSignal): AsyncIterable<Handle>
   /**
-   * Reads regular files below the working directory of a run that is over, as its account or in its container, without
-   * following links. `pick` is asked for each thing found, and chooses the files. Yields what it could not read, too.
+   * Reads regular files below the working directory of an ended run, under its account or in its container, without
+   * following links. `pick` is called with each file found, and selects files. Yields the unreadable files, too.
    */
   outputs?(
     handle: Handle,
@@ -53,34 +53,34 @@ export interface Executor {
   ): AsyncIterable<OutputFile | Unread>
   /** Called when the run, its log and its outputs are completely stored: the backend deletes its spool or container. */
   forget?(handle: Handle): Promise<void>
-  /** All runs of which the backend still has any data, whether they are over or not. */
+  /** Lists all runs of which the backend still has data, ended or not. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
   /** Removes files that killed servers left behind and that belong to no run. */
   sweep?(): Promise<void>
   /**
-   * The resources that these running runs use now, one sample per run, in the same order. A field that cannot be
-   * measured is absent. Called every 10 s with all running runs of the pool.
+   * Returns the current resource use of these running runs, one sample per run, in the same order. A field that cannot
+   * be measured is absent. Called every 10 s with all running runs of the pool.
    */
   sample?(runs: readonly SampledRun[]): Promise<readonly Sample[]>
-  /** The nodes of a backend that chooses nodes itself, with the amounts used outside Berth. */
+  /** Lists the nodes of a backend that chooses nodes itself, with the amounts used outside Berth. */
   capacity?(): Promise<readonly BackendNode[]>
-  /** The nodes of these that are unreachable now. Absent: all nodes are this machine. */
+  /** Returns those of these nodes that are unreachable now. Absent: all nodes are this machine. */
   silent?(nodes: readonly string[]): Promise<readonly string[]>
   /**
    * Runs a command in a running run: in its cgroup or container, with its account, environment and directory. Throws
    * SessionRefused.
    */
   exec?(handle: Handle, order: ExecOrder): Promise<ExecProcess>
-  /** Connects to a port on which the run itself listens, never to one of its machine. Throws SessionRefused. */
+  /** Connects to a port on which the run itself listens, never to a port of its machine. Throws SessionRefused. */
   connect?(handle: Handle, port: number): Promise<Duplex>
-  /** A description for people, with the reason if the backend is unavailable. */
+  /** Describes the backend for users, with the reason if it is unavailable. */
   describe(): Promise<ExecutorDescription>
   /** Stops watchers and timers; runs continue. */
   close(): Promise<void>
 }
 
 export type Handle = string
-/** JSON whose form the executor defines. */
+/** JSON in a format of the executor. */
 export type LogPosition = unknown
 
 export interface RunSpec {
@@ -90,10 +90,10 @@ export interface RunSpec {
   spec: JobSpec
   /** Names of the nodes of the run; empty if the backend chooses them. */
   nodes: readonly string[]
-  /** Physical ids of its GPUs; the job sees 0 … n−1. Empty if the backend chooses them. */
+  /** Physical ids of the run's GPUs; the job sees 0 … n−1. Empty if the backend chooses the GPUs. */
   gpuIds: readonly number[]
   /**
-   * Variables that Berth adds (BERTH_JOB_ID, …); they override those of the spec. BERTH_TOKEN is a secret: it must
+   * Variables that Berth adds (BERTH_JOB_ID, …); they override variables of the spec. BERTH_TOKEN is a secret: it must
    * never appear in a command line, in a log, or where others can read it in the backend.
    */
   injected: Readonly<Record<string, string>>
@@ -101,14 +101,14 @@ export interface RunSpec {
   queueNative: Readonly<Record<string, string>>
   /** `nativeId` of the capacity reservation. null: the job has no reservation, or one that only Berth knows. */
   reservationNativeId: string | null
-  /** JSON that an earlier run saved; null: none. Only the account of the job may read the file (BERTH_CLOSURE). */
+  /** JSON that an earlier run saved, or null. Only the account of the job may read the file (BERTH_CLOSURE). */
   closure: string | null
   /**
-   * Reads the files with which the run begins, as a tar whose paths and links lead nowhere else; null: none. `target`: where
-   * the files go in the tar; null: its paths begin with the names of the snapshot.
+   * Returns the files with which the run starts, as a tar whose paths and links stay inside of it; null: the run has no
+   * snapshot. `target`: the location of the files in the tar; null: paths begin with the names of the snapshot.
    */
   openSnapshot: ((target?: SnapshotTarget) => AsyncIterable<Uint8Array>) | null
-  /** System account for the run; null: the server's account. */
+  /** System account of the run; null: the server's account. */
   unixUser: string | null
   /** true: an earlier leader committed the start and may have executed it. */
   inherited: boolean
@@ -117,16 +117,16 @@ export interface RunSpec {
 }
 
 export interface SnapshotTarget {
-  /** A relative path. The tar has the folder as well. */
+  /** A relative path. The tar contains this folder as well. */
   folder: string
-  /** The owner of the folder and of all in it. */
+  /** The owner of the folder and of all files in it. */
   uid: number
   gid: number
 }
 
 /** All times are database time (platform/clock.ts), because other servers read them. */
 export type Observation =
-  /** The backend has the run, which is not running yet; `info`: the reason, if known. */
+  /** The backend has the run, which is not running yet. `info`: the reason, if known. */
   | { state: 'starting'; info?: string; nativeId?: string }
   | {
       state: 'running'
@@ -144,7 +144,7 @@ export type Observation =
   /** The command never began and never will: a StartFailed that the backend noticed after `start`. Final. */
   | { state: 'failed'; reason: StartFailed['reason']; message: string }
 
-/** No process of the run is left, and no process will begin. */
+/** Whether no process of the run exists, and none will start. */
 export const isOver = (observation: Observation | undefined): boolean =>
   observation !== undefined && ['ended', 'gone', 'failed'].includes(observation.state)
 
@@ -222,7 +222,7 @@ export interface BackendNode {
   memoryBytes: number
   cpuModel: string
   infiniband: boolean
-  /** The backend starts only runs with GPUs on it. */
+  /** The backend starts only runs that request GPUs on this node. */
   gpuJobsOnly: boolean
   gpus: readonly BackendGpu[]
   /** Amounts used outside Berth. */
@@ -267,11 +267,11 @@ export interface ExecutorDescription {
 }
 
 export interface MachineDescription {
-  /** For people: `Docker 28.2.2`; null: it does not answer. */
+  /** Name and version of the engine, such as `Docker 28.2.2`; null: it does not respond. */
   engine: string | null
-  /** How long it takes to answer. */
+  /** Duration of a request to the engine. */
   latencyMs: number | null
-  /** Why it does not answer; null: it does. */
+  /** Why the engine does not respond; null: it does. */
   silence: string | null
   /** Repairs that the machine needs, as sentences. */
   troubles: readonly string[]
@@ -283,9 +283,9 @@ export interface TerminalSize {
 }
 
 export interface ExecOrder {
-  /** Empty: a login shell. */
+  /** Empty: run a login shell. */
   command: readonly string[]
-  /** null: no terminal; stdout and stderr stay apart. */
+  /** null: no terminal, and stdout and stderr stay separate. */
   size: TerminalSize | null
   /** The same as `unixUser` of the run. */
   unixUser: string | null
@@ -299,14 +299,14 @@ export interface ExecProcess {
   readonly stderr: Readable | null
   /** Resolves with the exit code, or 128 + the number of the signal; null: unknown. Never rejects. */
   readonly exitCode: Promise<number | null>
-  /** Resolves when the size is set; never rejects. Called again only after that, like `signal`. */
+  /** Resolves when the size is set; never rejects. Not called again before that; the same applies to `signal`. */
   resize(size: TerminalSize): Promise<void> | void
   signal(name: string): Promise<void> | void
   /** Ends the command. Resolves when it is killed; never rejects. */
   end(): Promise<void> | void
 }
 
-/** A session cannot enter the run, for a reason that its user can act on. */
+/** A session cannot enter the run, for a reason that the user can resolve. */
 export class SessionRefused extends Error {
   override name = 'SessionRefused'
 }

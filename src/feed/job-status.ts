@@ -42,7 +42,7 @@ export interface JobOpening {
   /** Number (`seq`) of the event that led to `state`; null: retention removed it. */
   stateSeq: number | null
   toldAt: Date | null
-  /** Time of the event at the reader's cursor; null: there is no cursor, or the event was deleted. */
+  /** Time of the event at the reader's cursor; null: the reader has no cursor, or the event was deleted. */
   cursorAt: Date | null
 }
 
@@ -70,7 +70,7 @@ function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): strin
 
 type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
 
-/** Takes events from the ring, or from the database if they are older than the ring. Waits if there are none. */
+/** Takes events from the ring, or older ones from the database. Waits for further events. */
 export class JobStatusReader {
   readonly #rooms: FeedRooms
   readonly #signal: AbortSignal

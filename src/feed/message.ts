@@ -15,7 +15,7 @@ export const messageEventsMax = 200
 export interface Transitions {
   kind: 'transitions'
   jobId: string
-  /** Empty if only progress or stateInfo changed, or if there are no events to replay. */
+  /** Empty if only progress or stateInfo changed, or if the replay has no events. */
   events: readonly FeedEvent[]
   cursor: number
   mark?: string | undefined

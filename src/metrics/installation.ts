@@ -85,7 +85,7 @@ const perPool =
       return value === null ? [] : [[{ pool: each.pool }, value]]
     })
 
-/** A series for each pool and name. It is 0 if there are none, so that queries always find a value. */
+/** A series for each pool and name, with the default 0, so that queries always find a value. */
 const perPoolAnd =
   (
     label: string,

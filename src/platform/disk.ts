@@ -42,7 +42,7 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions) {
   }
 
   return {
-    /** Leaves the path out of the message, because not every reader may know it. The log has it. */
+    /** Leaves the path out of the message, because not every reader may know it. The log has the path. */
     async findProblem(): Promise<string | null> {
       await look()
       return problem && begins[problem]

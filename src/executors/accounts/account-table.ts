@@ -66,7 +66,7 @@ function readPasswdVersion(): string {
   return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
 }
 
-/** null: the account does not exist. */
+/** Reads the entry of an account; null: the account does not exist. */
 export const findAccountEntry = createAccountTable({
   ask: getent,
   version: readPasswdVersion,

@@ -10,7 +10,7 @@ export interface Account {
   uid: number
   gid: number
   environment: Environment
-  /** All its groups; undefined: as this machine lists them. */
+  /** All groups of the account; undefined: the groups that this machine lists. */
   groups?: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export interface AccountRules {
   hasUsers: boolean
   /** true: jobs of users without a system account may run as root. */
   jobsAsRoot: boolean
-  /** true: the runs are on other machines, where their accounts do not depend on that of the server. */
+  /** true: the runs are on other machines, so their accounts do not depend on the server's account. */
   isRemote?: boolean
   owners: readonly Owner[]
 }
@@ -35,8 +35,8 @@ export const requiresAccount = ({ hasUsers, jobsAsRoot, isRemote = false }: Acco
   hasUsers && (isRemote || isRoot()) && !jobsAsRoot
 
 /**
- * The account of a run; null: the server's own account, because the run has no other or the server may not switch
- * accounts.
+ * Returns the account of a run. null: the server's own account, because the run has no other account or the server may
+ * not switch accounts.
  */
 export async function findAccount(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
@@ -53,7 +53,7 @@ export async function findAccount(unixUser: string | null, rules: AccountRules):
   return { ...account, environment: { ...account.environment, PATH: await readLoginPath() } }
 }
 
-/** The account of a row of /etc/passwd. Throws StartFailed for that of root. */
+/** Parses a row of /etc/passwd. Throws StartFailed if the account is root. */
 export function parseAccount([name = '', , uid, gid, , home = '/', shell = '']: AccountEntry): Account {
   if (!Number(uid)) throw refused(`Jobs never run as ${name}: its uid is 0`)
   const environment = { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh' }
@@ -66,13 +66,13 @@ export function switchToAccount(account: Account | null): string[] {
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
-/** Switches to the owner of a file, whose account may have been removed; empty for the server's own account. */
+/** Switches to the owner of a file, whose account may no longer exist; empty for the server's own account. */
 export const switchToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
   uid === process.getuid?.() ? [] : [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
-/** Describes for people how the users of a pool are separated; null: the server has one user. */
+/** Describes how the jobs of different users are separated; null: the server has one user. */
 export function describeSeparation(rules: AccountRules): string | null {
   if (!rules.hasUsers) return null
   if (!isRoot())

@@ -9,7 +9,7 @@ export interface Owner {
   path: string
 }
 
-/** The owners of these files, and the account `postgres` if it exists, because it may own a database. */
+/** Returns the owners of these files, and the account `postgres` if it exists, because it may own a database. */
 export async function findOwners(paths: readonly string[]): Promise<Owner[]> {
   const found = await Promise.all(paths.map(async (path) => ({ path, uid: await readOwner(path) })))
   const uids = new Map(found.flatMap(({ path, uid }) => (uid === null ? [] : [[uid, path] as const])))
@@ -27,5 +27,5 @@ async function readOwner(path: string): Promise<number | null> {
   }
 }
 
-/** The name of the account; the number if the account was removed. */
+/** Returns the name of the account, or its number if the account was removed. */
 const readName = async (uid: number) => (await findAccountEntry(String(uid)))?.[0] ?? String(uid)

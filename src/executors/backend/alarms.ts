@@ -52,7 +52,7 @@ export class Alarms {
   }
 
   /**
-   * Yields changed keys in the order of their changes; a key that changes several times before it is yielded comes
+   * Yields changed keys in the order of their changes. A key that changes several times before it is yielded is yielded
    * once.
    */
   async *keys(signal: AbortSignal): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import { createSerial } from '../../platform/serial.ts'
 import { SessionRefused } from '../executor.ts'
 
 const connectionsMax = 64
-/** sshd drops connections at random while ten log in. */
+/** Kept below ten: sshd drops connections at random while ten log in. */
 const beginningMax = 4
 
 type OpenConnection = (make: () => Promise<Duplex>) => Promise<Duplex>

@@ -8,10 +8,10 @@ import { StartFailed } from '../executor.ts'
 
 /**
  * Checks the mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute
- * path below a root. Each source directory is opened and checked: it must be below a root after all symbolic links, and
- * the account of the job must be able to enter it. A job may replace the directory after the check, so the backend
- * compares the identity of the mounted directory before the command starts. The directories stay open until then, so
- * that their identities are not reused.
+ * path below a root. Each source directory is opened and checked: after resolving all symbolic links it must be below a
+ * root, and the account of the job must be able to enter it. A job may replace the directory after the check, so the
+ * backend compares the identity of the mounted directory before the command starts. The directories stay open until
+ * then, so that their identities are not reused.
  *
  * Without roots and with one user, every directory may be mounted, because that user can read it anyway.
  */
@@ -21,13 +21,13 @@ export interface DataRoots {
 }
 
 export interface Mount {
-  /** A directory, without symbolic links. */
+  /** Path of the directory, without symbolic links. */
   source: string
   target: string
   /** The root, and the path below the root; null: any directory may be mounted. */
   below: { root: string; way: string } | null
   /**
-   * `device:inode` of the checked directory; null: not needed because any directory may be mounted, or unknown because
+   * `device:inode` of the checked directory; null: unneeded because any directory may be mounted, or unknown because
    * the system has no /proc.
    */
   identity: string | null
@@ -64,8 +64,8 @@ export async function openMounts(data: readonly string[], rules: DataRules): Pro
 }
 
 /**
- * Mounts of another machine, whose folders the server cannot open and compare: only whole roots, because no job can
- * exchange them.
+ * Returns mounts for another machine, whose folders the server cannot open and compare: only whole roots, because no
+ * job can replace them.
  */
 export function mountRoots(data: readonly string[], { roots, hasUsers, reserved }: DataRules): OpenMounts {
   const entries = data.map(parse)
@@ -109,7 +109,7 @@ const refuse = ({ text }: Entry, why: string) => new StartFailed('BAD_SPEC', `da
 /** Paths that every container engine mounts in each job. */
 const engineMounts = ['/proc', '/sys', '/dev/pts', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/run/secrets']
 
-/** Refuses a mount inside another mount: the engine would create a directory as root in the outer source. */
+/** Rejects a mount inside of another mount, because the engine would create a directory as root in the outer source. */
 function demandApart(entry: Entry, entries: readonly Entry[], reserved: readonly string[]): void {
   const others = entries.filter((other) => other !== entry).map(({ target }) => target)
   const inner = [...others, ...engineMounts, ...reserved].find((path) => isInside(path, entry.target))
@@ -124,7 +124,7 @@ async function openEntry(entry: Entry, rules: DataRules, folders: FileHandle[]):
   const { target } = entry
   const isAny = !rules.hasUsers && Object.keys(rules.roots).length === 0
   const path = resolveSource(entry, rules.roots)
-  // The same message for a missing path and a path elsewhere, so that it does not reveal which paths exist.
+  // Uses the same message for a missing path and a path outside of the roots, so it does not reveal which paths exist.
   const notFound = refuse(entry, isAny ? `${path} is not a directory` : notBelow(path, rules))
   const folder = await openFolder(path).catch(() => null)
   if (folder === null) throw notFound
@@ -152,7 +152,7 @@ async function openFolder(path: string): Promise<{ handle: FileHandle; source: s
   return { handle, source: hasProc ? await readlink(`/proc/self/fd/${handle.fd}`) : source }
 }
 
-/** Tests that a process of the account enters the directories that were opened. */
+/** Throws unless a process of the account can enter the opened directories. */
 async function demandAccess(opened: readonly Opened[], account: Account, rules: DataRules): Promise<void> {
   const entered = await enter(
     opened.map(({ mount }) => mount.source),
@@ -169,7 +169,7 @@ async function enter(sources: readonly string[], account: Account): Promise<Read
   const [command = '', ...args] = [...switchToAccount(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: 2 ** 24 }
   const printed = await new Promise<string>((resolve, reject) => {
-    // Ignores a failure: it means that some directory cannot be entered, and the output lists the others.
+    // The command fails if some directory cannot be entered; its output lists the others.
     execFile(command, args, options, (error, stdout) =>
       error && typeof error.code !== 'number' ? reject(error) : resolve(stdout),
     )

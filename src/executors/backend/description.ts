@@ -4,7 +4,7 @@ import { isBackendError } from './unreachable.ts'
 
 /** Maximum wait for a frozen backend when the server starts. */
 const answerMsMax = 5_000
-/** After a reading that took so long, the backend is not asked again for ten times as long. */
+/** After a read that took this long, the next one starts after a pause of ten times its duration. */
 const slowMs = 1_000
 const pausePerReading = 10
 const pauseMsMax = 60_000
@@ -17,8 +17,8 @@ interface Describing {
 }
 
 /**
- * Describes a backend; an unreachable one is described as unavailable. A reading that takes long goes on, and later
- * calls wait for it: a slow backend is not asked again meanwhile, nor soon after it has answered.
+ * Describes a backend; an unreachable backend is described as unavailable. A slow read continues, and later calls wait
+ * for it: a slow backend is not read again meanwhile, nor soon afterwards.
  */
 export function createDescriber({ clock, name, address, read }: Describing): () => Promise<ExecutorDescription> {
   let reading: Promise<ExecutorDescription> | null = null

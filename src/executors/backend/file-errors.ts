@@ -1,10 +1,10 @@
 export const readErrorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
-/** null: the file does not exist. */
+/** Returns null if the file does not exist. */
 export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
 
-/** null: the file does not exist. */
+/** Returns null if the file does not exist. */
 export function unlessMissingSync<T>(work: () => T): T | null {
   try {
     return work()
@@ -14,7 +14,7 @@ export function unlessMissingSync<T>(work: () => T): T | null {
   }
 }
 
-/** null: the work failed with this code. */
+/** Returns null if the work failed with this code. */
 export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {
   try {
     return await work
@@ -24,6 +24,6 @@ export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T |
   }
 }
 
-/** true: a directory of the path is missing or is something else. A dangling link causes both errors. */
+/** true: a directory of the path is missing, or another file is in its place. A dangling link causes both errors. */
 export const isMissingFolder = (error: unknown): boolean =>
   ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(readErrorCode(error)))

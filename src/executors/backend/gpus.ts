@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Sample, SampledRun } from '../executor.ts'
 
-/** GPUs as `nvidia-smi` reports them. */
+/** GPUs and their use, as `nvidia-smi` reports them. */
 
 export interface Gpu {
   model: string
@@ -24,14 +24,14 @@ const answerMsMax = 5_000
 export const gpuArguments = ['--query-gpu=name,memory.total,compute_cap,uuid', '--format=csv,noheader,nounits'] as const
 const useArguments = ['--query-gpu=index,utilization.gpu,memory.used', '--format=csv,noheader,nounits']
 
-/** The use of all GPUs by their index, with one call; empty without `nvidia-smi`. Not called if no run has GPUs. */
+/** Reads the use of all GPUs by index, with one call of `nvidia-smi`. Empty if it is missing, or if no run has GPUs. */
 export async function readGpuUse(runs: readonly SampledRun[]): Promise<ReadonlyMap<number, GpuUse>> {
   if (runs.every(({ gpuIds }) => gpuIds.length === 0)) return new Map()
   const output = await run('nvidia-smi', useArguments, { timeout: answerMsMax }).catch(() => null)
   return parseGpuUse(output?.stdout ?? '')
 }
 
-/** Lines such as `0, 35, 1024`; MiB; `[N/A]` where the driver does not report a number. */
+/** Parses lines such as `0, 35, 1024`; memory is in MiB. A value that the driver does not report is `[N/A]`. */
 export function parseGpuUse(output: string): ReadonlyMap<number, GpuUse> {
   return new Map(
     output.split('\n').flatMap((line): [number, GpuUse][] => {
@@ -43,7 +43,7 @@ export function parseGpuUse(output: string): ReadonlyMap<number, GpuUse> {
   )
 }
 
-/** Empty if one of the GPUs is unknown. */
+/** Sums the use of these GPUs. Empty if one of them is unknown. */
 export function sampleGpus(gpuIds: readonly number[], uses: ReadonlyMap<number, GpuUse>): Sample {
   const add = (key: keyof GpuUse) => gpuIds.reduce((sum, id) => sum + (uses.get(id)?.[key] ?? Number.NaN), 0)
   const [percent, memoryBytes] = [add('percent') / gpuIds.length, add('memoryBytes')]
@@ -54,8 +54,8 @@ export function sampleGpus(gpuIds: readonly number[], uses: ReadonlyMap<number, 
 }
 
 /**
- * Parses the GPUs. GPUs have tensor cores from compute capability 7.0 on. A driver supports every CUDA version up to
- * its own.
+ * Parses the GPUs. GPUs have tensor cores since compute capability 7.0. A driver supports every CUDA version up to its
+ * own.
  */
 export function parseGpus(table: string, banner: string): Gpu[] {
   const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]

@@ -90,7 +90,7 @@ export class HttpClient {
     })
   }
 
-  /** Ends early when the request is over. The time limit applies while the backend takes nothing. */
+  /** Sends the pieces. Stops when the request is over. The time limit applies to each wait for the backend. */
   async #sendPieces(sent: ClientRequest, body: AsyncIterable<Uint8Array>, over: AbortSignal): Promise<void> {
     for await (const piece of body) {
       if (over.aborted) return
@@ -124,7 +124,7 @@ export class HttpClient {
     return value as T
   }
 
-  /** The failure for a response that did not come from the backend, but for example from a proxy. */
+  /** Returns the error for a response that did not come from the backend, but for example from a proxy. */
   foreign(path: string, answer: unknown): BackendUnreachable {
     const shown = shorten(typeof answer === 'string' ? answer : JSON.stringify(answer))
     return new BackendUnreachable(`The answer to ${path} did not come from the ${this.#name}: ${shown}`)
@@ -148,7 +148,7 @@ export function pathWithQuery({ path, query = {} }: Pick<HttpRequest, 'path' | '
   return search ? `${path}?${search}` : path
 }
 
-/** undefined: the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

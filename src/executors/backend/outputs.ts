@@ -7,11 +7,11 @@ import { readErrorCode } from './file-errors.ts'
 import { readTarFiles } from './tar-files.ts'
 
 /**
- * Reads the output files of a run that is over, with `find` and `tar` under the account of the job: the server follows no
- * path that a process of that account may have replaced, and reads nothing that the job could not read.
+ * Reads the output files of an ended run, with `find` and `tar` under the account of the job: the server follows no
+ * path that a process of that account may have replaced, and reads no file that the job could not read.
  */
 
-/** Where a run worked, and as whom. */
+/** The working directory of a run, and its account. */
 export interface Workdir {
   cwd: string
   account: Pick<Account, 'uid' | 'gid'> | null
@@ -43,14 +43,14 @@ export async function* readOutputs(
   while (picked.size > 0) yield* readFiles(workdir, picked, signal)
 }
 
-/** Reads the files, and removes them from `picked`: all, or those up to one that grew, whose content has no end to wait for. */
+/** Reads the files and removes them from `picked`. Stops at a file that grew, whose content may never end. */
 async function* readFiles(
   workdir: Workdir,
   picked: Map<string, number>,
   signal: AbortSignal,
 ): AsyncGenerator<OutputFile | Unread> {
   const names = Readable.from(inPieces([...picked.keys()]))
-  // Without --hard-dereference, a second name of a file would come without content.
+  // Without --hard-dereference, a second name of a file has no content.
   const tar = ['tar', '-C', workdir.cwd, '--no-recursion', '--hard-dereference', '--null', '-c', '-f', '-', '-T', '-']
   const packing = new Tool(workdir, tar, signal, names)
   for await (const { path, type, size, content } of readTarFiles(packing.stdout)) {
@@ -69,7 +69,7 @@ function* inPieces(paths: readonly string[]): Generator<Buffer> {
   for (const path of paths) yield Buffer.from(`./${path}\0`)
 }
 
-/** A program under the account of the job, without the environment of the server. */
+/** A program that runs under the account of the job, without the environment of the server. */
 export class Tool {
   readonly stdout: Readable
   readonly kill: () => void
@@ -87,7 +87,7 @@ export class Tool {
     })
     const { stdin, stdout, stderr } = child
     this.#ended = new Promise((resolve) => child.once('error', resolve).once('close', () => resolve(null)))
-    // A program that waits for a file system that does not answer outlives its signal.
+    // A program that waits for a hanging file system survives its signal.
     this.stdout = addAbortSignal(signal, stdout ?? Readable.from([]))
     this.stdout.on('error', () => undefined)
     this.kill = () => void child.kill('SIGKILL')
@@ -99,7 +99,7 @@ export class Tool {
     if (stdin) input?.pipe(stdin)
   }
 
-  /** What `find` lists, `TYPE SIZE PATH`, each with NUL at its end. */
+  /** Parses the output of `find`: entries `TYPE SIZE PATH` that end with NUL. */
   async *lines(): AsyncGenerator<FoundOutput & { size: number }> {
     let rest: Buffer = Buffer.alloc(0)
     for await (const piece of this.stdout as AsyncIterable<Buffer>) {
@@ -112,7 +112,7 @@ export class Tool {
     }
   }
 
-  /** Waits for the end of the program, and yields what it complained about. */
+  /** Waits for the end of the program, and yields the files that its messages complain about. */
   async *end(): AsyncGenerator<OutputFile | Unread> {
     const error = await this.#ended
     if (error && readErrorCode(error) !== 'ENOENT') throw error

@@ -7,8 +7,8 @@ import { unlessMissing } from './file-errors.ts'
 
 /**
  * Remembers requested stops and sends KILL after each grace period. A stop is stored in a file, so that another server
- * can send the KILL; if it cannot be written, only this process remembers it. If a run is stopped several times, the
- * earliest KILL counts.
+ * can send the KILL. If the file cannot be written, only this process remembers the stop. If a run is stopped several
+ * times, the earliest KILL applies.
  */
 
 interface RequestedStopsOptions {
@@ -44,8 +44,8 @@ export class RequestedStops {
   }
 
   /**
-   * Stores the stop and returns the time until KILL. Throws if the stop cannot be written, but sends the KILL all the
-   * same.
+   * Stores the stop and returns the time until KILL. Throws if the stop cannot be stored, but sends the KILL
+   * nevertheless.
    */
   async record(handle: Handle, graceMs: number): Promise<number> {
     const fresh = { dueMs: this.#options.nowMs() + graceMs, graceMs }
@@ -59,7 +59,7 @@ export class RequestedStops {
     return (await this.leftMs(handle)) ?? graceMs
   }
 
-  /** Time until KILL is due; null: no stop was requested. */
+  /** Returns the time until KILL is due; null: no stop was requested. */
   async leftMs(handle: Handle): Promise<number | null> {
     const stop = this.#unwritten.get(handle) ?? (await this.#readFile(handle))
     return stop && this.#left(stop)
@@ -115,7 +115,7 @@ export class RequestedStops {
     return join(this.#options.directory, handle + suffix)
   }
 
-  /** Time until KILL. If the clock was set back, it is at most the grace period. */
+  /** Returns the time until KILL. If the clock was set back, it is at most the grace period. */
   #left({ dueMs, graceMs }: Stop): number {
     return Math.min(graceMs, Math.max(0, dueMs - this.#options.nowMs()))
   }

@@ -11,7 +11,7 @@ import { readErrorCode, unlessCode, unlessMissing } from './file-errors.ts'
 
 const messageCharactersMax = 300
 const printedCharactersMax = 16_384
-/** A copy that ended for want of space leaves less. */
+/** If less space or fewer files are left, a copy failed because the disk is full. */
 const roomBytesMin = 1024 * 1024
 const roomFilesMin = 16
 
@@ -22,7 +22,7 @@ export interface UnpackOptions {
   signal: AbortSignal | undefined
 }
 
-/** Makes the folder, in one that only the server changes, and unpacks the files into it. */
+/** Creates the folder, whose parent only the server may change, and unpacks the files into it. */
 export async function unpackSnapshot(
   archive: () => AsyncIterable<Uint8Array>,
   folder: string,
@@ -52,7 +52,7 @@ export async function unpackSnapshot(
   throw await describeFailure(printed, cause, folder)
 }
 
-/** Ends of lines of tar, behind a path of any form; the second is of a file that fits in part. */
+/** Ends of tar's messages about a full disk, after any path. The second is about a file that fits only in part. */
 const noSpace = /: (Cannot [^\n]*: No space left on device|Wrote only \d+ of \d+ bytes)\n/
 
 async function describeFailure(printed: string, cause: unknown, folder: string): Promise<unknown> {
@@ -64,16 +64,16 @@ async function describeFailure(printed: string, cause: unknown, folder: string):
   return new StartFailed('START_FAILED', `The snapshot could not be unpacked: ${why}`, { cause })
 }
 
-/** Asks the file system, because the messages of tar contain paths that a user chose. */
+/** Queries the file system, because messages of tar contain paths that a user chose. */
 async function isFull(folder: string): Promise<boolean> {
   const { bavail, bsize, files, ffree } = await statfs(folder)
   return bavail * bsize < roomBytesMin || (files > 0 && ffree < roomFilesMin)
 }
 
 /**
- * The account that owns the folder empties it: a process of that account may replace a folder with a link meanwhile, and
- * would lead the server to files of others. A job may have made folders that its account cannot change, such as the cache of a package
- * manager.
+ * Removes a folder by a process of the account that owns it. A process of that account may replace a subfolder by a
+ * link meanwhile, which would lead the server to files of others. A job may have created folders that its account
+ * cannot change, such as the cache of a package manager.
  */
 export async function removeFolder(folder: string): Promise<void> {
   const owner = await unlessMissing(lstat(folder))

@@ -2,9 +2,9 @@ import { blockBytes, releaseBlock, takeBlock } from '../../platform/blocks.ts'
 import type { LogChunk } from '../executor.ts'
 
 /**
- * Reads the output of a run from its two spool files. The position is a byte offset in each file. Where possible the
- * reader switches between the streams only at the ends of lines: it yields the complete lines of one stream, then those
- * of the other. It yields an incomplete line only when nothing else is left; then the same stream is read first. It
+ * Reads the output of a run from its two spool files. The position is a byte offset in each file. Where possible, the
+ * reader switches between the streams only after complete lines: it yields the complete lines of one stream, then those
+ * of the other. It yields an incomplete line only when no other output is left; then the same stream is read first. It
  * needs the memory of one chunk per stream.
  *
  * Recorded losses become gaps where they happened, or at the next switch after that. If a file has shrunk, another
@@ -30,7 +30,7 @@ export interface Spool {
   size(stream: Stream): Promise<number>
 }
 
-/** Lost output, which is not in the spool. */
+/** Output that was lost before it reached the spool. */
 export interface Loss {
   stream: 'stdout' | 'stderr'
   gap: 'LOST' | 'DISK_FULL' | 'OVER_LIMIT'
@@ -46,13 +46,13 @@ interface Position extends Offsets {
 }
 
 interface FollowOptions {
-  /** null: the files of the run are gone. */
+  /** null: the files of the run were removed. */
   spool: Spool | null
   from: unknown
-  /** Oldest first. */
+  /** Returns the recorded losses, oldest first. */
   losses: () => readonly Loss[]
   signal: AbortSignal
-  /** Called only when nothing is left to read. */
+  /** Called only when no output is left to read. */
   isOver: () => Promise<boolean>
   /** Resolves when there may be more output, or the signal aborts. */
   wait: () => Promise<void>
@@ -130,7 +130,7 @@ class SpoolReader {
     }
   }
 
-  /** Yields everything up to the last newline and returns the rest. Yields a chunk without a newline as a whole. */
+  /** Yields the output up to the last newline and returns the rest. Yields a chunk without a newline as a whole. */
   async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Rest> {
     yield* this.#reportLosses(stream)
     const start = this.#at[stream]

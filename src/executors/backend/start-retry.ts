@@ -21,7 +21,7 @@ interface StartRetry {
   attempt(): Promise<unknown>
   /**
    * Decides after a failed attempt. Throws if a retry cannot help; null: the run has started nevertheless. `isLate`:
-   * the backend was unreachable for too long.
+   * the backend has been unreachable for too long.
    */
   judge(error: unknown, isLate: boolean): Promise<StartWait | null> | StartWait | null
 }

@@ -3,17 +3,17 @@ import type { ReadableStream, ReadableWritablePair } from 'node:stream/web'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import type { FoundOutput } from '../../domain/outputs/found.ts'
 
-/** Reads the files of a tar one after the other; a body that is not read is skipped. */
+/** Reads the files of a tar one after the other. A body that the caller does not read is skipped. */
 
 interface TarFile extends Omit<FoundOutput, 'type' | 'size'> {
-  /** HARD_LINK: another name of a file that came before; it has no content. */
+  /** HARD_LINK: another name of an earlier file, without content. */
   type: FoundOutput['type'] | 'HARD_LINK'
   size: number
   content: AsyncIterable<Uint8Array>
 }
 
 export async function* readTarFiles(archive: Readable): AsyncGenerator<TarFile> {
-  // The package declares the streams of browsers.
+  // The types of this package are those of browser streams.
   const decoder = createTarDecoder({ strict: true }) as unknown as ReadableWritablePair<ParsedTarEntry, Uint8Array>
   const entries = (Readable.toWeb(archive) as ReadableStream<Uint8Array>).pipeThrough(decoder)
   for await (const { header, body } of entries as AsyncIterable<ParsedTarEntry>) {

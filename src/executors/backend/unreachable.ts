@@ -1,6 +1,6 @@
 /**
- * The backend did not respond, or a proxy responded in its place. Neither the state of a run nor the effect of a
- * request is known.
+ * The backend did not respond, or a proxy responded instead. The state of the run and the effect of the request are
+ * unknown.
  */
 export class BackendUnreachable extends Error {
   override name = 'BackendUnreachable'
@@ -11,7 +11,7 @@ export class BackendRefused extends Error {
   override name = 'BackendRefused'
   /** HTTP status, or the exit code of a command. */
   readonly status: number
-  /** The API's code for the refusal, such as `AlreadyExists`; '': none. */
+  /** The API's code for the rejection, such as `AlreadyExists`, or ''. */
   readonly reason: string
   constructor(status: number, message: string, reason = '') {
     super(message)
@@ -23,7 +23,7 @@ export class BackendRefused extends Error {
 /** The backend does not have the object. */
 export const isNotFound = (error: unknown) => error instanceof BackendRefused && error.status === 404
 
-/** For `catch`. null: the backend does not have the object. */
+/** For `catch`. Returns null if the backend does not have the object. */
 export function unlessNotFound(error: unknown): null {
   if (isNotFound(error)) return null
   throw error

@@ -31,7 +31,7 @@ export const createHandlerExecutor = (options: LocalOptions): Promise<LocalExecu
 
 function toCommandRun(run: RunSpec): RunSpec {
   const module = run.spec.handler ?? ''
-  // The interpreter in the PATH of the job, such as that of a virtual environment.
+  // The interpreter in the job's PATH, such as that of a virtual environment.
   const command = module.endsWith('.py')
     ? ['python3', pythonHost, module]
     : [process.execPath, ...nodeOptions, host, module]

@@ -8,7 +8,7 @@ import { ceilQuantity, floorQuantity, milli } from './quantity.ts'
 const mib = 2 ** 20
 
 /**
- * The nodes of the cluster with their capacity and the amounts that other pods use. `owner`: the label of this pool's
+ * Lists the nodes of the cluster with their capacity and the amounts that other pods use. `owner`: label of this pool's
  * pods.
  */
 export function listNodes(nodes: readonly Node[], pods: readonly Pod[], owner: string): BackendNode[] {
@@ -71,8 +71,8 @@ function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
 }
 
 /**
- * Resources that a pod requests: init containers run one after the other before the main containers; sidecars among
- * them keep running.
+ * Returns the amount of a resource that a pod requests. Init containers run one after the other before the main
+ * containers; sidecars among them keep running.
  */
 function requestOf({ spec }: Pod, name: string, unit: number): number {
   const amount = (requests: Container['resources'] = {}) => ceilQuantity(requests.requests?.[name] ?? 0, unit)

@@ -27,7 +27,7 @@ const json = 'application/json'
 /** Messages of a WebSocket begin with the number of a channel. */
 const channelProtocol = 'v4.channel.k8s.io'
 const openMsMax = 30_000
-/** Interval at which a WebSocket is probed, so that nothing between closes it, and a lost peer is noticed. */
+/** Interval of probes on a WebSocket, which keep proxies from closing it and detect a lost peer. */
 const probeMs = 15_000
 const pageItems = 500
 /** Clock differences below this are ignored: the `date` header has whole seconds, and a response takes time. */
@@ -117,7 +117,7 @@ export class ClusterApi {
     await this.#requestJson({ method: 'DELETE', path, body })
   }
 
-  /** A streamed response; throws if the connection breaks. */
+  /** Returns a streamed response. The stream throws if the connection breaks. */
   getStream(path: Path, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
     return this.#request({ method: 'GET', path, query, signal })
   }
@@ -223,8 +223,8 @@ async function connect(options: AccessOptions, readMs: number): Promise<Connecti
 }
 
 /**
- * true: the refusal says nothing about the object, because it comes from a proxy or is temporary. A 404 of the API
- * server always has a reason.
+ * true: the rejection is not about the object, because it comes from a proxy or is temporary. A 404 of the API server
+ * always has a reason.
  */
 const isInconclusive = ({ status, reason }: BackendRefused) =>
   retried.includes(status) || status < 400 || (status === 404 && reason === '')

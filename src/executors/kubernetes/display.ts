@@ -60,7 +60,7 @@ const withAllGpus = [
   { name: 'NVIDIA_DRIVER_CAPABILITIES', value: displayCapabilities.join() },
 ]
 
-/** undefined: the pod has no display, or the display was not reported yet. */
+/** Returns undefined if the pod has no display, or the kubelet did not report it yet. */
 const statusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.containerStatuses?.find(({ name }) => name === displayName)
 
@@ -80,7 +80,7 @@ export function getDisplayState(pod: Pod): DisplayState | null {
   return { kind: 'failed', message: describeDisplayFailure(why) }
 }
 
-/** A message for the user if an ended run lost its display; null: it did not. */
+/** Explains to the user that an ended run lost its display; null: it did not. */
 export function explainDisplayLoss(pod: Pod): string | null {
   const ended = statusOf(pod)?.state?.terminated
   if (!ended || ended.exitCode === 0) return null

@@ -15,7 +15,7 @@ const placedInPartMsMax = 600_000
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
 
-/** The loss of a pod that was lost or cannot begin. A stop of the run may remove pods; this is not a loss. */
+/** Returns the loss of a pod that was lost or cannot begin. Pods removed by a stop of the run are not lost. */
 export function findLoss(parts: readonly Part[], gang: Gang): Loss | null {
   const { pods, replicas } = gang
   const why = readGiveUp(parts, gang)
@@ -35,7 +35,7 @@ function readGiveUp(parts: readonly Part[], { pods }: Gang): string | null {
   return noted ?? parts.find((part) => part.kind === 'alone')?.info ?? null
 }
 
-/** The reason to give up a run of which some pods hold nodes while the others get none; null: keep waiting. */
+/** Returns why a run is given up of which some pods hold nodes while the others get none; null: keep waiting. */
 export function explainGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
   const { pods, replicas } = gang
   const waiting = pods.find(({ spec }) => spec.nodeName === undefined)
@@ -52,7 +52,7 @@ export function explainGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 
 export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
-/** The address of the first pod if all pods run and wait to begin; else null. */
+/** Returns the address of the first pod if all pods run and wait to begin; else null. */
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
   const isWanted = readGiveUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
   const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')

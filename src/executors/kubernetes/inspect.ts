@@ -32,7 +32,7 @@ const retryMs = 1_000
 /** Grace period for the remaining replicas after one has failed. */
 const peersGraceMs = 30_000
 
-/** The pods of a run, and the state of each in the same order. */
+/** The pods of a run, and their states in the same order. */
 interface Together {
   pods: readonly Pod[]
   parts: readonly Part[]
@@ -69,7 +69,7 @@ export class Inspector {
     return handles.map((handle) => this.#seen.get(handle) ?? missing)
   }
 
-  /** The pods of a run that have output or will have some. */
+  /** Lists the pods of a run that have output or will have output. */
   async listPods(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]> {
     while (!signal.aborted && isPodHandle(handle))
       try {
@@ -154,7 +154,7 @@ export class Inspector {
     return this.#patchAll(pods, () => ({ metadata: { annotations: { [annotations.givenUp]: why } } }))
   }
 
-  /** Signals the pods of a run to begin their commands; `address` null: some of them are not up yet. */
+  /** Lets the commands of the pods begin; `address` null: some pods do not run yet. */
   async #beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
     const upMs = Math.max(...pods.map(runsSinceMs))
@@ -190,7 +190,7 @@ function interpretAll(pods: readonly Pod[], known: Surroundings): Together {
 const observe = ({ pods, parts, replicas }: Together): Observation =>
   observeRun(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
 
-/** The output state of a replica. A command that waits for a lost pod never begins. */
+/** Returns the output state of a replica. A command that waits for a lost pod never begins. */
 function findOutputState(together: Together, replica: number): OutputState {
   const { pods, parts } = together
   const index = pods.findIndex((pod) => getReplica(pod) === replica)
@@ -219,9 +219,7 @@ function makeBeginPatch({ metadata, status }: Pod, address: string, upMs: number
   }
 }
 
-/**
- * Event reasons that are not shown for a waiting pod: successes, and those that only repeat that the pod has no node.
- */
+/** Event reasons that are not shown for a waiting pod: successes, and repetitions that the pod has no node. */
 const ofWaiting = ['Scheduled', 'FailedScheduling', 'Pulled', 'Created', 'Started', 'Killing']
   .map((reason) => `reason!=${reason}`)
   .join()

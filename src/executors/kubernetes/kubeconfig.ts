@@ -28,7 +28,7 @@ export interface AccessOptions {
   kubeconfig?: string | undefined
   /** undefined: the current context of the file. */
   context?: string | undefined
-  /** undefined: that of the context. */
+  /** undefined: the namespace of the context. */
   namespace?: string | undefined
   environment: Readonly<Record<string, string | undefined>>
 }
@@ -78,7 +78,7 @@ export async function readAccess(options: AccessOptions): Promise<Access> {
   return { ...access, namespace: namespace ?? access.namespace }
 }
 
-/** null: the service account of this pod. */
+/** Returns null for the service account of this pod. */
 function kubeconfigPath({ kubeconfig, environment }: AccessOptions): string | null {
   const named = kubeconfig ?? (environment['KUBECONFIG'] || undefined)
   if (named?.includes(':')) throw new Error(`KUBECONFIG names several files (${named}); name one`)

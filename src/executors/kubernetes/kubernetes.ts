@@ -30,7 +30,6 @@ import { watchPods } from './watch.ts'
 
 const ownerLength = 16
 
-/** The parts of an executor, each made once. */
 function createParts(options: KubernetesOptions, closing: AbortSignal) {
   const { installation, clock, time, log } = options
   const cluster = new ClusterApi(options, { clock, time })

@@ -108,7 +108,7 @@ export class Entries {
     return isOfJob ? this.#take(text.length) : this.#begin(text)
   }
 
-  /** Yields text that was held back because it could have been the beginning of a stamp. */
+  /** Yields text that was held back because it might have been the beginning of a stamp. */
   *finish(): Generator<Piece> {
     if (this.#inLine && this.#rest !== '') yield this.#take(this.#rest.length)
   }

@@ -108,7 +108,7 @@ function createTimeout(clock: Clock, maxMs: number): (holds: boolean) => boolean
 
 interface Read {
   at: PodPosition
-  /** MOVED: the position must be searched for in a response that ends. */
+  /** MOVED: the position must be searched for in a response without `follow`. */
   end: 'READ' | 'MOVED' | 'CUT_OFF'
 }
 

@@ -16,7 +16,7 @@ export const podLabels = {
 } as const
 
 export const annotations = {
-  /** On a pod: database time of its request; its run did not begin before. */
+  /** On a pod: database time of its request. The run did not begin before this time. */
   asked: 'berth/asked',
   /** On a pod: the grace period of the requested stop, in ms. */
   stop: 'berth/stop',
@@ -53,7 +53,7 @@ export const selectRuns = (handles: readonly Handle[]): string =>
 
 const handlePattern = /^berth-[a-z0-9-]{1,56}$/
 
-/** Only valid handles become paths of requests. */
+/** Checks handles before they become paths of requests. */
 export const isPodHandle = (handle: Handle) => handlePattern.test(handle)
 
 export function makeHandle(runId: string): Handle {

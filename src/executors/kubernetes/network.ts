@@ -5,7 +5,7 @@ import type { Secret } from './objects.ts'
 import { makeOwnerReference } from './pod.ts'
 
 /**
- * Network objects of a run, created before its pods: a headless Service for the names of replicas, a Service for
+ * Creates the network objects of a run, before its pods: a headless Service for the names of replicas, a Service for
  * internal DNS, and a NetworkPolicy, which not every cluster network enforces.
  */
 
@@ -47,9 +47,7 @@ const portsOf = ({ ports }: NonNullable<RunSpec['spec']['internalDns']>) =>
     protocol,
   }))
 
-/**
- * Closes the directions that the isolation names, except for `peers` and for DNS, by which replicas find each other.
- */
+/** Closes the directions of the isolation, except for `peers` and for DNS, by which replicas find each other. */
 function closed(isolation: 'IN' | 'OUT' | 'ALL', peers: Readonly<Record<string, string>> | null) {
   const others = peers === null ? [] : [{ podSelector: { matchLabels: peers } }]
   const ingress = { policyTypes: ['Ingress'], ingress: others.map((from) => ({ from: [from] })) }

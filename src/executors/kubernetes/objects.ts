@@ -21,7 +21,7 @@ export interface ContainerStatus {
   name: string
   /** `repository@sha256:…` of a pulled image; empty until the container begins. */
   imageID?: string
-  /** The startup probe has succeeded, and the container runs. */
+  /** The startup probe succeeded, and the container runs. */
   started?: boolean
   state?: {
     waiting?: { reason?: string; message?: string }
@@ -52,7 +52,7 @@ export interface Pod {
     nodeName?: string
     containers: readonly Container[]
     initContainers?: readonly Container[]
-    /** If set, replaces the sum of the containers. */
+    /** If set, replaces the sum of the containers' resources. */
     resources?: Resources
     overhead?: Readonly<Record<string, string>>
     terminationGracePeriodSeconds?: number

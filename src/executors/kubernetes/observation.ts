@@ -17,7 +17,7 @@ export function observeRun(parts: readonly Part[], observed: Observed): Observat
   const runs = parts.filter((part) => part.kind === 'runs')
   const waits = parts.find((part) => part.kind === 'waits')
   if (loss && !mustEndTogether(parts, observed)) return loss
-  // The peers of the lost pod are being ended.
+  // The peers of the lost pod are being stopped.
   if (loss) return hasBegunTogether(observed) ? { state: 'running', nativeId, placements } : starting(nativeId, loss)
   if (waits) return starting(nativeId, waits)
   const imageDigest = pods.map(getImageDigest).find(Boolean)
@@ -39,8 +39,8 @@ const placementOf = ({ spec: { nodeName } }: Pod): BackendPlacement[] =>
   nodeName === undefined ? [] : [{ node: nodeName, gpuIds: [] }]
 
 /**
- * The end of the run: that of the replica that failed first without being stopped or, without a failure, that of the
- * last replica.
+ * Returns the end of the run: the end of the replica that failed first without being stopped or, without a failure, of
+ * the last replica.
  */
 function endOfAll(parts: readonly Part[]): Ended {
   const ends = parts.flatMap((part) => (part.kind === 'over' ? [part.ended] : [])).toSorted(byEnd)

@@ -7,7 +7,7 @@ import { PlainOutput } from './plain-output.ts'
  * file, and a position consists of a stamp and the number of earlier entries with the same stamp.
  */
 
-/** The position of the last byte that was read: byte `bytes` of the `seen`-th entry with the stamp `at`. */
+/** The position of the last byte read: byte `bytes` of the `seen`-th entry with the stamp `at`. */
 export interface PodPosition {
   first: string
   at: string
@@ -27,8 +27,8 @@ export interface PodChunk {
 }
 
 /**
- * MOVED: the position must be searched for in a response that ends. LOST: the position was rotated away, so the whole
- * file is new.
+ * MOVED: the position must be searched for in a response without `follow`. LOST: the position was rotated away, so the
+ * whole file is new.
  */
 type Resumed = PodChunk | 'MOVED' | 'LOST'
 

@@ -75,8 +75,8 @@ const podReasons = mapWords<Meaning>([
 const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral storage limit)/
 
 /**
- * The reason of a failed pod. For a missing resource the kubelet reports `OutOf` and its name, such as
- * `OutOfnvidia.com/gpu`.
+ * Returns the meaning of a failed pod's reason. For a missing resource the kubelet reports `OutOf` and its name, such
+ * as `OutOfnvidia.com/gpu`.
  */
 function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning | undefined {
   if (reason === 'Evicted' && overStorage.test(message)) return 'OVER_STORAGE'
@@ -121,9 +121,9 @@ export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
 }
 
 /**
- * The start time that the node reports, corrected. The kubelet accepts a pod after the API server assigned the node. If
- * its times say otherwise, its clock is slow, and the run would seem to exceed its maximum run time at once. A time in
- * the future comes from a clock that was corrected since.
+ * Returns a function that corrects the start time that the node reports. The kubelet accepts a pod after the API server
+ * assigned the node. If its times say otherwise, its clock is slow, and the run would seem to exceed its maximum run
+ * time at once. A time in the future comes from a clock that was corrected since.
  */
 function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): Surroundings['toTime'] {
   const placed = getScheduledCondition(pod)
@@ -137,26 +137,26 @@ function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | '
   }
 }
 
-/** The state of a pod with a display: the command begins when the display is ready. */
+/** Interprets a pod with a display: the command begins when the display is ready. */
 function withDisplay(pod: Pod, running: { startedAt: string }, known: Surroundings): Part {
   const display = getDisplayState(pod)
   if (display === null || display.kind === 'up') return { kind: 'runs', startedAt: beganAt(pod, running, known) }
   if (display.kind === 'failed') return { kind: 'failed', reason: 'START_FAILED', message: display.message }
   const part = waitOf(pod, display.waiting, known)
-  // An invalid display image is a mistake of the administrator, not of the job.
+  // An invalid display image is a mistake of the operator, not of the job.
   return part.kind === 'failed'
     ? { ...part, reason: 'START_FAILED', message: `The X11 display cannot start: ${part.message}` }
     : part
 }
 
-/** The start of the command, which may be long after the start of its supervisor if it waits for the display. */
+/** Returns when the command began, which may be long after the start of its supervisor if it waited for the display. */
 function beganAt(pod: Pod, running: { startedAt: string }, { toTime }: Surroundings): Date {
   const display = getDisplayState(pod)
   const own = bornAt(pod, running.startedAt, toTime)
   return display?.kind === 'up' && display.startedAt ? later(own, toTime(display.startedAt)) : own
 }
 
-/** The start of a container, but not before the pod was requested, as rounding to whole seconds could suggest. */
+/** Returns when a container started, or when the pod was requested, if rounding to whole seconds swaps them. */
 function bornAt({ metadata }: Pod, startedAt: string, toTime: Surroundings['toTime']): Date {
   const asked = metadata.annotations?.[annotations.asked]
   return asked === undefined ? toTime(startedAt) : later(toTime(startedAt), new Date(asked))
@@ -172,7 +172,7 @@ const getJobContainer = ({ status }: Pod) => status.containerStatuses?.find(({ n
 
 export const getContainerState = (pod: Pod) => getJobContainer(pod)?.state
 
-/** undefined: the container has not begun, or its image is of no registry. */
+/** Returns undefined if the container has not begun, or its image is not from a registry. */
 export const getImageDigest = (pod: Pod): string | undefined => getJobContainer(pod)?.imageID?.split('@')[1]
 
 /** true: the command may have begun, so deleting the pod could lose output. */
@@ -238,8 +238,8 @@ const later = (one: Date, other: Date) => (other > one ? other : one)
 const lifePattern = /^RAN (\d{1,12})$/
 
 /**
- * The end of the command. The job could also write the supervisor's message, so its time is used only if it is within
- * the second that the kubelet reports.
+ * Returns when the command ended. The job could also write the supervisor's message, so its time is used only if it is
+ * within the second that the kubelet reports.
  */
 function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, { toTime }: Surroundings): Date {
   const lifetime = message
@@ -357,7 +357,7 @@ const isOutOfTime = ({ status }: Pod) => status.reason === 'DeadlineExceeded'
 const slackMs = 10_000
 
 /**
- * Some kubelets (1.20) never report the end of a pod that exceeded its deadline; such a pod counts as ended after its
+ * Some kubelets (1.20) never report the end of a pod that exceeded its deadline. Such a pod counts as ended after its
  * grace period.
  */
 function hasKubeletEndedPod(pod: Pod, { toTime, nowMs }: Surroundings): boolean {

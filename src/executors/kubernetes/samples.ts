@@ -4,7 +4,7 @@ import type { ClusterApi } from './cluster.ts'
 import { parsePodName, selectRuns } from './names.ts'
 import { floorQuantity } from './quantity.ts'
 
-/** Use of a pod, as the metrics API of the cluster reports it (metrics-server), on average over its window. */
+/** Average use of a pod over the window of the cluster's metrics API (metrics-server). */
 export interface PodMetrics {
   metadata: { name: string }
   containers: readonly { name: string; usage: Readonly<Record<string, string>> }[] | null
@@ -28,7 +28,7 @@ export async function samplePods(
   }
 }
 
-/** Adds up the containers of all pods of each run. */
+/** Sums the containers of all pods of each run. */
 export function addPods(pods: readonly PodMetrics[]): ReadonlyMap<Handle, Sample> {
   const samples = new Map<Handle, Sample>()
   for (const { metadata, containers } of pods) {

@@ -3,28 +3,28 @@ import { defaultVariables, type Environment } from '../process/environment.ts'
 import { quoteWord } from '../process/scripts.ts'
 
 /**
- * Makes the script that becomes the command of a run. It is in the Secret, because more people may read pods than
- * Secrets. Its arguments are the number of the replica, the address of the first replica, and, in a session, the command
- * that runs in place of that of the run.
+ * Creates the script that becomes the command of a run. It is in the Secret, because more people may read pods than
+ * Secrets. Its arguments are the number of the replica, the address of the first replica, and, in a session, the
+ * command that runs instead of the run's command.
  *
  * Only the pod knows the variables of the image, so `${NAME}` is replaced by an earlier value of the job, or else by a
- * reference. The shell exports the variables, so that no list of processes shows a value. `env` sets those of a name that
- * a shell would drop, and those that would change the behaviour of the shell, such as IFS.
+ * reference. The shell exports the variables, so that no list of processes shows a value. `env` sets the variables
+ * whose names a shell would drop, and those that would change the behaviour of the shell, such as IFS.
  */
 
 type Part = { text: string } | { variable: string; otherwise?: string }
 type Word = readonly Part[]
 
-/** The first line. Scripts of earlier servers do not take the command of a session (session.sh). */
+/** First line of the script. Scripts of earlier servers lack it, and cannot run sessions (session.sh). */
 const firstLine = '# takes commands'
 const [replicaVariable, firstVariable] = ['berth_replica', 'berth_first']
-/** Names that a shell can export without a change of its behaviour. bash refuses to set UID and PPID. */
+/** Names that a shell can export without changing its behaviour. bash rejects UID and PPID. */
 const exportable =
   /^(?!(?:PATH|IFS|ENV|CDPATH|E?UID|P?PID|_|(?:OLD)?PWD|LINENO|RANDOM|SECONDS|LANG|LANGUAGE|LC_[A-Z]+|SHELL|SHELLOPTS|OPT(?:ARG|IND|ERR)|PS\d)$|LD_|BASH)[A-Za-z_]\w*$/
-/** Without inheritance the script begins again with this variable alone. */
+/** Without inheritance, the script restarts itself with this variable alone. */
 const cleanVariable = 'berth_clean'
 const beginAgain = `[ "\${${cleanVariable}-}" ] || exec env -i ${cleanVariable}=yes /bin/sh "$0" "$@"`
-/** The shell itself sets some of these. */
+/** Variables that the shell itself sets. */
 const withoutOwn = [cleanVariable, 'PWD', 'OLDPWD', 'SHLVL', '_'].map((name) => `-u ${name}`).join(' ')
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
@@ -46,7 +46,7 @@ export function makeCommandScript(run: RunSpec, passed: Environment): string {
     `${replicaVariable}=$1 ${firstVariable}=$2`,
     'shift 2',
     `[ "$#" -gt 0 ] || set -- ${argv.map(quoted).join(' ')}`,
-    // Replaces all references before it sets the first variable.
+    // Replaces all references before setting the first variable.
     `export ${assign('export').join(' ')}`,
     `exec env ${[...(spec.inheritEnvironment ? [] : [withoutOwn]), ...assign('env')].join(' ')} "$@"`,
     '',

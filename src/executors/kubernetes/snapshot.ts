@@ -4,11 +4,11 @@ import { readScript } from '../process/scripts.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
 
 /**
- * The files of a snapshot come to a pod by two init containers: one fetches them from the server with the token of the
- * run, one unpacks them with the image and thus the user of the job. They vanish with the pod.
+ * Two init containers bring the files of a snapshot into a pod: one fetches them from the server with the token of the
+ * run, one unpacks them with the image, and so as the user, of the job. The files are deleted with the pod.
  */
 
-/** The key of the Secret with the configuration of curl. The token is in no command line. */
+/** Key of the Secret with the configuration of curl, so that no command line contains the token. */
 export const fetchKey = 'fetch'
 
 const fetchScript = readScript(import.meta.dirname, 'fetch.sh')
@@ -30,13 +30,13 @@ export function makeFetchConfiguration({ jobId, injected }: RunSpec): string {
 }
 
 interface Surroundings {
-  /** An image with a shell and curl. */
+  /** Image with a shell and curl. */
   snapshotImage: string
-  /** Fields of the container of the job. */
+  /** Fields of the job's container. */
   job: { image: string; imagePullPolicy?: string; resources: unknown }
 }
 
-/** `resources`: a quota of the namespace may demand them of each container. A pod needs the most of any, not their sum. */
+/** Sets `resources`, because a quota may require them of each container. A pod needs their maximum, not their sum. */
 export function makeSnapshotContainers({ snapshotImage, job }: Surroundings): unknown[] {
   const shared = { resources: job.resources, securityContext: { allowPrivilegeEscalation: false } }
   const run = (script: string) => ['/bin/sh', '-c', script]
@@ -55,7 +55,7 @@ export function makeSnapshotContainers({ snapshotImage, job }: Surroundings): un
 const findStep = (pod: Pod, is: (state: NonNullable<ContainerStatus['state']>) => boolean) =>
   pod.status.initContainerStatuses?.find(({ name, state }) => steps[name] !== undefined && state && is(state))
 
-/** null: the snapshot did not fail. */
+/** Returns null if the snapshot did not fail. */
 export function explainSnapshotFailure(pod: Pod): string | null {
   const failed = findStep(pod, ({ terminated }) => (terminated?.exitCode ?? 0) !== 0)
   const { reason, message, exitCode } = failed?.state?.terminated ?? {}
@@ -63,7 +63,7 @@ export function explainSnapshotFailure(pod: Pod): string | null {
   return `The snapshot cannot be ${steps[failed.name]}: ${message?.trim() || `${reason} (exit code ${exitCode})`}`
 }
 
-/** undefined: the pod does not wait for its snapshot. */
+/** Returns undefined if the pod does not wait for its snapshot. */
 export function getSnapshotWait(pod: Pod): { reason?: string; message?: string } | undefined {
   const { name, state } = findStep(pod, ({ running, waiting }) => Boolean(running ?? waiting)) ?? {}
   if (name === undefined || state?.waiting?.reason === 'PodInitializing') return undefined

@@ -25,7 +25,7 @@ export interface KubernetesOptions extends ExecutorOptions, AccessOptions {
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
   x11Image?: string | undefined
-  /** Image with a shell and curl, for fetching snapshots; undefined: that of the job. */
+  /** Image with a shell and curl, for fetching snapshots; undefined: the image of the job. */
   snapshotImage?: string | undefined
   imagePullSecrets?: readonly string[]
   /** Distinguishes the objects of this pool from others in the same namespace. */
@@ -45,13 +45,13 @@ type PodStartOptions = KubernetesOptions &
 const quotaPauseMs = 10_000
 
 /**
- * Starts a run once, whatever number of servers try: the API server gives a name to one object only. The Secret of the
- * run is created first, then its network objects, then its pods. A pod cannot begin without the Secret, so removing the
- * Secret ends a start of another server. When all pods exist, a mark on the Secret records this, so that a later start
- * does not create pods again that were drained meanwhile.
+ * Starts a run once, however many servers try: the API server accepts one object per name. The Secret of the run is
+ * created first, then its network objects, then its pods. A pod cannot begin without the Secret, so removing the Secret
+ * ends a start of another server. When all pods exist, a mark on the Secret records this, so that a later start does
+ * not create drained pods again.
  *
- * The start waits while the API server is unreachable or the quota of the namespace is used up. Once a pod was
- * requested it waits without a time limit, because the pod could still begin.
+ * The start waits while the API server is unreachable or the quota of the namespace is used up. After the first pod was
+ * requested, it waits without a time limit, because the pod could still begin.
  */
 export class PodStarter {
   readonly #options: PodStartOptions
@@ -182,7 +182,7 @@ export class PodStarter {
 }
 
 /**
- * Waits for a quota. Nothing of the run may exist then: two runs whose pods each got a part of the quota would block
+ * Waits for a quota. No part of the run may exist then: two runs whose pods each got a part of the quota would block
  * each other.
  */
 function waitForQuota({ spec }: RunSpec, cause: BackendRefused, unwanted: AbortSignal | undefined): StartWait {
@@ -192,7 +192,7 @@ function waitForQuota({ spec }: RunSpec, cause: BackendRefused, unwanted: AbortS
   return { info, pauseMs: quotaPauseMs, isReachable: true }
 }
 
-/** Rethrows a refusal as uncertain if pods were requested before, because they may exist. */
+/** Rethrows a rejection as uncertain if pods were requested before, because they may exist. */
 function rethrowUnsure(cause: unknown, { pods }: Requested): never {
   if (!pods || !(cause instanceof BackendRefused)) throw cause
   throw new BackendUnreachable(`Cannot tell whether the pods were made: ${cause.message}`, { cause })

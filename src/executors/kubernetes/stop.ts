@@ -9,10 +9,10 @@ import { cannotBegin, hasBegun, podIsOver } from './pod-state.ts'
 import { readPods } from './pods.ts'
 
 /**
- * Stops a run through its pods. An annotation requests the stop; the kubelet makes it visible to the first process of
- * the pod, which sends TERM and KILL (supervise.sh). Unlike deleting the pod, this keeps output and exit code, and
- * works without a server. A pod whose command has not begun is deleted, and a mark on the Secret records this. If a job
- * kills its supervisor's timer, its pod is deleted some time after KILL was due.
+ * Stops a run through its pods. An annotation requests the stop; the kubelet shows it to the first process of the pod,
+ * which sends TERM and KILL (supervise.sh). Unlike deleting the pod, this keeps output and exit code, and works without
+ * a server. A pod whose command has not begun is deleted, and a mark on the Secret records this. If a job kills its
+ * supervisor's timer, its pod is deleted some time after KILL was due.
  */
 
 interface Stop {
@@ -73,7 +73,7 @@ export class PodStopper {
     if (!hasBegun(ordered)) await this.#withdraw(ordered, stop)
   }
 
-  /** Writes the annotation. If the pod already has one, the shorter grace period counts. */
+  /** Writes the annotation. If the pod already has one, the shorter grace period applies. */
   async #orderStop(pod: Pod, { graceMs, of }: Stop): Promise<Pod> {
     const { name, resourceVersion, annotations: given = {} } = pod.metadata
     const before = given[annotations.stop]
@@ -112,8 +112,7 @@ export class PodStopper {
 }
 
 /**
- * Deletes the objects of a run. The Secret is last: its deletion also removes everything that an interrupted removal
- * left.
+ * Deletes the objects of a run. The Secret is last: its deletion also removes objects that an interrupted removal left.
  */
 export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
   const pods = await readPods(cluster, [handle])

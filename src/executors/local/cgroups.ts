@@ -19,7 +19,7 @@ import type { Limit } from '../executor.ts'
 type Amounts = Pick<Shape, 'cpuMillis' | 'memoryBytes'>
 
 const limits: readonly Limit[] = ['memory', 'cpu', 'pids']
-/** Maximum processes and threads of one run, so that a fork bomb does not take down the machine. */
+/** Maximum number of processes and threads of a run, so that a fork bomb does not take down the machine. */
 const pidsMax = 32_768
 const periodUs = 100_000
 const quotaUsMin = 1_000
@@ -66,7 +66,7 @@ interface Tree {
  * of version 1 has its own tree, in which the run gets another cgroup.
  */
 export class Cgroups {
-  /** The directory for version 2; null: the server may not create cgroups, or the kernel is older than 5.14. */
+  /** The directory of version 2; null: the server may not create cgroups, or the kernel is older than 5.14. */
   readonly base: string | null
   readonly unenforced: readonly Limit[]
   readonly #controllers: readonly Limit[]
@@ -74,7 +74,7 @@ export class Cgroups {
   /** All directories of this spool, one per cgroup tree. */
   readonly #bases: readonly string[]
 
-  /** null: use no cgroups. */
+  /** A null directory disables cgroups. */
   constructor(spoolDir: string | null) {
     const folder = spoolDir && `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
     const isAny = folder !== null && process.platform === 'linux'
@@ -102,7 +102,7 @@ export class Cgroups {
     return this.#bases.map((base) => join(base, runId))
   }
 
-  /** Runs that have cgroups. */
+  /** Lists the runs that have cgroups. */
   list(): ReadonlySet<string> {
     return new Set(this.#bases.flatMap(listChildren))
   }
@@ -126,7 +126,7 @@ function write(directory: string, files: ReturnType<Files[Limit]>): void {
   }
 }
 
-/** The subgroup of the service itself in its delegated subtree. Runs are beside it, where limits are possible. */
+/** The service's own subgroup in its delegated cgroup. Runs are beside it, where limits are possible. */
 const ownSubgroup = 'berth'
 
 function openUnified(folder: string): string | null {
@@ -224,7 +224,7 @@ export async function endCgroups(paths: Iterable<string>, clock: Clock): Promise
   }
 }
 
-/** undefined: the file or its cgroup no longer exists. */
+/** Returns undefined if the file or its cgroup no longer exists. */
 function ifThere<T>(work: () => T): T | undefined {
   try {
     return work()

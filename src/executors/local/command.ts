@@ -26,7 +26,7 @@ export function rankEnvironment({ spec }: RunSpec): Environment {
 
 interface Command extends Pick<CarriedEnvironment, 'environment'> {
   argv: readonly string[]
-  /** The PATH in which the account of the job must find mpirun; '' if the launcher does not need it. */
+  /** The PATH in which the account of the job must find mpirun; '' if the launcher does not use mpirun. */
   mpirunPath: string
 }
 
@@ -48,7 +48,7 @@ export async function buildCommand(
   const { step, ...carried } = carryEnvironment(environment, late)
   const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
-  // Only for scripts is there a shell with the environment of the job.
+  // Only scripts have a shell with the environment of the job.
   if (hasScripts) return { ...carried, mpirunPath, argv: [...step, ...around, ...argv] }
   return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...escapeAssignment(argv)] }
 }

@@ -8,9 +8,9 @@ import { type RunFiles, readSizes, waitsForDisk } from './spool.ts'
 /**
  * Ends the job of a run: TERM to its process group, and KILL after the grace period.
  *
- * A job is the set of processes in the cgroup of the run. Without a cgroup it is the members of its session and group,
- * and all processes that began with the run's BERTH_RUN_ID, as far as the server may read that. Then a process that
- * changes its session and clears its environment is not found.
+ * A job is the set of processes in the cgroup of the run. Without a cgroup, it is the members of its session and group,
+ * and all processes that began with the run's BERTH_RUN_ID, if the server may read their environment. A process that
+ * changes its session and clears its environment is not found then.
  */
 
 /** The journal of a run whose shim took the claim. */
@@ -47,7 +47,7 @@ export async function endOverdueJob(files: RunFiles, journal: ClaimedJournal, up
 function fireDeadline(journalPath: string, journal: ClaimedJournal, up: number): number {
   const dueUp = journal.claim.due ?? never
   if (journal.exit || journal.deadline || journal.stopUp !== null || up < dueUp) return dueUp
-  // The record must come first: after TERM the shim writes its exit record, and records after that are ignored.
+  // The record must be first: after TERM the shim writes its exit record, and later records are ignored.
   let firedUp = up
   try {
     recordDeadline(journalPath, up)
@@ -74,7 +74,7 @@ export function sendTerm(journalPath: string, { session }: ClaimedJournal): void
   try {
     recordTerm(journalPath)
   } catch {
-    // On a full disk the next inspection sends it again.
+    // If the disk is full, the next inspection sends TERM again.
   }
 }
 
@@ -100,14 +100,14 @@ export async function endOrphanedJob(runId: string, journal: ClaimedJournal, cle
   return isLeft
 }
 
-/** false: no process of the job was found. */
+/** Returns false if no process of the job was found. */
 async function killMembers(runId: string, journal: ClaimedJournal): Promise<boolean> {
   const members = await findMembers(runId, journal)
   for (const { pid } of members) sendSignal(pid, 'SIGKILL')
   return members.length > 0
 }
 
-/** The processes of a job without a cgroup, as far as they can be found. */
+/** Returns the processes of a job without a cgroup, as far as they can be found. */
 export async function findMembers(runId: string, { claim, session }: ClaimedJournal): Promise<ProcessSeen[]> {
   const since = claim.up === null ? 0 : (claim.up - 1) * ticksPerSecond
   const isCandidate = ({ pid, group, born }: ProcessSeen) => Number(born) >= since && group !== claim.pid && pid > 1

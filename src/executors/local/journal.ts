@@ -8,7 +8,7 @@ import type { Loss } from '../backend/spool-reader.ts'
  */
 
 export interface Journal {
-  /** The claim that counts: the first one. */
+  /** The valid claim: the first one. */
   claim: ShimClaim | null
   /** Leader of the job's session and process group; recorded with the claim. */
   session: { pid: number; born: string } | null
@@ -43,7 +43,7 @@ export interface ShimClaim {
   pid: number
   born: string
   boot: string
-  /** Uptime in seconds; null: unknown on this system. */
+  /** Uptime in seconds; null: this system does not report it. */
   up: number | null
   /** Uptime in seconds at which the fallback deadline fires; null: no deadline. */
   due: number | null
@@ -58,7 +58,8 @@ export const readJournal = (path: string): Journal | null =>
   unlessMissingSync(() => parseJournal(readFileSync(path, 'utf8')))
 
 /**
- * Returns the losses. Each poll of the output calls this, so the journal is read again only when its size has changed.
+ * Returns a function that reads the recorded losses. Each poll of the output calls it, so it reads the journal again
+ * only if its size changed.
  */
 export function trackLosses(path: string): () => readonly Loss[] {
   let size = 0
@@ -90,7 +91,7 @@ function parseJournal(text: string): Journal {
   return journal
 }
 
-/** Handles records that count at any time, also after the exit record. */
+/** Handles records that are valid at any time, also after the exit record. */
 function takeFact(journal: Journal, { word, fields, line }: { word: string; fields: string[]; line: string }): boolean {
   if (word === 'claim') journal.claim ??= parseClaim(fields)
   else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(...parseLoss(word, fields))
@@ -101,7 +102,7 @@ function takeFact(journal: Journal, { word, fields, line }: { word: string; fiel
   return true
 }
 
-/** Records that count only before the exit record. */
+/** Handles records that are valid only before the exit record. */
 function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
   if (word === 'session') journal.session ??= { pid: Number(fields[0]), born: fields[1] ?? '' }
   if (word === 'stop') journal.stopUp = least(journal.stopUp, amount(fields[1]))
@@ -127,7 +128,7 @@ function parseUsed([usec, peak, oom]: readonly string[]): Used {
   }
 }
 
-/** Parses the times that the shim writes in two lines, of which the second counts. */
+/** Parses the times that the shim writes in two lines, of which the second replaces the first. */
 function parseTimes(line: string): Used {
   const times = [...line.matchAll(/(\d+)m([\d.]+)s/g)].map(([, minutes, rest]) => Number(minutes) * 60 + Number(rest))
   return { cpuSeconds: times.reduce((sum, each) => sum + each, 0), maxMemoryBytes: null, oomKills: 0 }
@@ -140,18 +141,17 @@ function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string
   return [word === 'over' ? { ...loss, after: null, bytes } : { ...loss, after: bytes, bytes: 0 }]
 }
 
-/** null: the value is unknown, or a full disk cut off the record. */
+/** Returns null if the value is unknown, or a full disk cut off the record. */
 const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
 /**
- * Appends a record. It first ends an incomplete record that a full disk may have left. false: the directory of the run
- * is missing.
+ * Appends a record, after ending an incomplete record that a full disk may have left. false: the run has no directory.
  */
 const append = (path: string, text: string): boolean =>
   unlessMissingSync(() => appendFileSync(path, `~\n${text}`, { mode: 0o600 })) !== null
 
-/** Records a stop; false: the run has no directory. */
+/** Records a stop. false: the run has no directory. */
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {
   return append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
 }
@@ -172,7 +172,7 @@ export function recordTerm(path: string): void {
   append(path, 'term\n')
 }
 
-/** Records that the readers of the output end before they have read everything. */
+/** Records that the readers of the output end before reading all bytes. */
 export function recordCuts(path: string, { stdout, stderr }: { stdout: number; stderr: number }): void {
   append(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
 }

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** Longer than every file of /proc and of a cgroup that is read here. */
+/** Larger than every file of /proc and of cgroups that is read here. */
 const buffer = Buffer.alloc(16_384)
 
-/** Reads a file that the kernel writes at each read. Takes half the time of `readFileSync`, which asks for the size. */
+/** Reads a file that the kernel generates. Takes half the time of `readFileSync`, which reads the size first. */
 export function readKernelFile(path: string): string {
   const file = openSync(path, 'r')
   try {

@@ -19,7 +19,7 @@ export interface Launch {
   /** Seconds until the fallback deadline; 0: no deadline. */
   limitSeconds: number
   cwd: string
-  /** The PATH in which the account must find mpirun; '' if the launcher does not need it. */
+  /** The PATH in which the account must find mpirun; '' if the launcher does not use mpirun. */
   mpirunPath: string
   environment: Readonly<Record<string, string>>
   account: Account | null

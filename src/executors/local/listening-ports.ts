@@ -10,8 +10,8 @@ import { SessionRefused } from '../executor.ts'
 import { type ClaimedJournal, findMembers } from './end-job.ts'
 
 /**
- * Connects to a port of this machine, if a process of the job listens on it: the table of sockets names the inode of a
- * listener, and the files of the job's processes must have that inode.
+ * Connects to a port of this machine if a process of the job listens on it: the table of sockets has the inode of a
+ * listener, and a process of the job must have that inode open.
  */
 
 interface Listener {
@@ -21,7 +21,7 @@ interface Listener {
 
 const listenState = '0A'
 
-/** One search at a time in a run, because a search looks at all files of its processes. */
+/** Runs one search at a time per run, because a search reads all files of its processes. */
 const searches = createSerial()
 
 export async function connectToRun(runId: string, journal: ClaimedJournal, port: number): Promise<Socket> {
@@ -66,12 +66,12 @@ function readPids(cgroup: string): number[] {
   return [...own, ...below.flatMap((entry) => (entry.isDirectory() ? readPids(join(cgroup, entry.name)) : []))]
 }
 
-/** The first of these listeners that one of the processes has among its files. */
+/** Returns the first of these listeners that one of the processes has open. */
 async function findHeld(listeners: readonly Listener[], pids: readonly number[]): Promise<Listener | null> {
   const byLink = new Map(listeners.map((each) => [`socket:[${each.inode}]`, each]))
   for (const pid of pids) {
     const directory = `/proc/${pid}/fd`
-    // The process may have ended, or be of another account.
+    // The process may have ended, or belong to another account.
     const files = await readdir(directory).catch(() => [])
     const held = await inSlices(files, (file) => byLink.get(readLink(join(directory, file))))
     const found = held.find((each) => each !== undefined)
@@ -89,7 +89,7 @@ function readLink(path: string): string {
   }
 }
 
-/** Listeners on the port, of all processes in the network of the server. */
+/** Lists the listeners on the port, of all processes in the server's network. */
 const listListeners = (port: number): Listener[] =>
   ['tcp', 'tcp6'].flatMap((table) => {
     const text = unlessMissingSync(() => readFileSync(`/proc/net/${table}`, 'utf8')) ?? ''
@@ -105,7 +105,7 @@ function parseListener(line: string, port: number): Listener | null {
   return state === listenState && Number.parseInt(hex, 16) === port ? { address: parseAddress(address), inode } : null
 }
 
-/** Words of four bytes in the order of the machine. A listener on every address is reached on the loopback. */
+/** Parses an address: words of four bytes in native order. A listener on all addresses is reached on loopback. */
 function parseAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   const isAny = bytes.every((byte) => byte === 0)

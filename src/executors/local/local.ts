@@ -50,11 +50,11 @@ import { readWorkdir } from './workdir.ts'
  * Runs jobs as processes of this machine, which outlive the server. The parent of each is shim.sh, which also specifies
  * the protocol. The journal of a run is the only source of its state. The handle is the run's id.
  *
- * - start: creates the directory and starts a shim. The shim takes the claim, or finds it taken and exits, so the
- *   command runs at most once.
+ * - start: creates the directory and starts a shim. The shim takes the claim, or exits if it is taken, so the command
+ * runs at most once.
  * - stop: writes the record, then sends TERM to the process group of the job. At the end of the grace period, any
- *   server of the directory kills the whole job (supervision.ts), or the watchdog if no server runs. The fallback
- *   deadline of a run is enforced in the same way.
+ * server of the directory kills the whole job (supervision.ts), or the watchdog if no server runs. The fallback
+ * deadline of a run is enforced in the same way.
  *
  * If no shim has taken the claim of a run, the server takes it at a stop or after `claimMs`, so that the run never
  * starts.
@@ -75,7 +75,7 @@ export interface LocalOptions extends ExecutorOptions {
 
 /** A shim that has not taken its claim after this time never will. */
 const claimMs = 30_000
-/** Interval at which a server that does not lead, and so watches no run, looks for overdue runs. */
+/** Interval at which a server that is not the leader, and so watches no run, searches for overdue runs. */
 const overduePollMs = 2_000
 
 /** `Kind`: the class of the executor. */
@@ -103,7 +103,7 @@ export class LocalExecutor implements Executor {
    */
   readonly #unclaimed = new Map<string, number>()
   readonly #samples = new Samples()
-  /** The processes of running runs, which never change. */
+  /** Identities of the processes of running runs, which never change. */
   readonly #sampled = new Map<string, SampledJournal>()
   readonly #closing = new AbortController()
 

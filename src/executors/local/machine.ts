@@ -8,7 +8,7 @@ import { type Gpu, gpuArguments, parseGpus } from '../backend/gpus.ts'
 export interface Machine {
   host: string
   cpuMillis: number
-  /** Memory for jobs; 1 GiB is left to the system and the server. */
+  /** Memory for jobs; 1 GiB is reserved for the system and the server. */
   memoryBytes: number
   cpuModel: string
   gpus: Gpu[]
@@ -28,10 +28,10 @@ export async function detectMachine(log: Log): Promise<Machine> {
   }
 }
 
-/** The total memory, or less if the server's cgroup, such as its container, has a limit: runs count against it. */
+/** Returns the total memory, or the limit of the server's cgroup (its container), which runs count against. */
 const readMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
 
-/** The first address at which other machines may reach this one, preferably IPv4; null: none. */
+/** Returns the first address at which other machines may reach this one, preferably IPv4, or null. */
 export function findAddress(): string | null {
   const addresses = Object.values(networkInterfaces()).flatMap(
     (each) => each?.filter(({ internal }) => !internal) ?? [],
@@ -40,7 +40,7 @@ export function findAddress(): string | null {
 }
 
 const queryTimeoutMs = 10_000
-/** Errors for a directory of PATH that the server may not read. */
+/** Errors for a directory of PATH that the server is not allowed to read. */
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {

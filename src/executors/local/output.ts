@@ -23,11 +23,11 @@ interface OutputOptions {
   log: Log
 }
 
-/** The pause between reads without an event of the file system. */
+/** Pause between reads while no file system events arrive. */
 const pollMs = 250
 /** Longer interval, used while file system events arrive and the end of the run will be reported. */
 const watchedPollMs = 1_000
-/** The shim kills its group within this time after its exit record. */
+/** After its exit record, the shim kills its group within this time. */
 const lastActMs = 5
 
 export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChunk> {
@@ -45,7 +45,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   let pauseMs = nextMs()
   let lookedMs = Number.NEGATIVE_INFINITY
   const isOver = async () => {
-    // The spawner reports the end of the run, so new output alone needs no inspection.
+    // The spawner reports the end of the run, so the run need not be inspected after each read.
     if (options.isWatched() && clock.monotonicMs() - lookedMs < watchedPollMs) return false
     lookedMs = clock.monotonicMs()
     const { state } = await observeOrWait(options)
@@ -64,7 +64,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   }
 }
 
-/** Observes the run; waits while the spool is missing, since the run does not count as over then. */
+/** Observes the run. Waits while the spool is missing, because the run does not count as ended then. */
 async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observation, 'state'>> {
   try {
     return await observe()
@@ -74,7 +74,7 @@ async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observati
   }
 }
 
-/** Opens the files; null: the files of the run were removed. */
+/** Opens the spool; null: the files of the run were removed. */
 function openFiles({ files, presence }: OutputOptions): ReturnType<typeof openSpool> {
   const spool = openSpool(files)
   if (spool) return spool

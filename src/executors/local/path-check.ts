@@ -16,9 +16,9 @@ const checkMs = 10_000
 type Checked = Pick<Launch, 'cwd' | 'mpirunPath' | 'paths' | 'account'>
 
 /**
- * Refuses a run whose account cannot enter its working directory, find its launcher, or open its stdin, stdout and
- * stderr paths. A process of that account does the check: the server may be root and see more, which its messages must
- * not reveal.
+ * Rejects a run whose account cannot enter its working directory, find its launcher, or open its stdin, stdout and
+ * stderr paths. A process of that account checks this: the server may be root and see more files, which its messages
+ * must not reveal.
  */
 export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): Promise<void> {
   const isPlain = mpirunPath === '' && paths.every((path) => path === '')
@@ -40,7 +40,7 @@ function checkWorkdir(path: string): void {
     accessSync(path, constants.X_OK)
     if (statSync(path).isDirectory()) return
   } catch {
-    // The check below refuses it.
+    // The path is rejected below.
   }
   throw refuseWorkdir(path)
 }

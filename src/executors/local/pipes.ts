@@ -14,8 +14,8 @@ const run = promisify(execFile)
 
 /**
  * A stock of pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout
- * again, and its reader decides how much is kept. Node cannot create pipes, so `mkfifo` creates several at once (5 ms).
- * Each is opened and its name removed, so the kernel frees the pipes when the server dies.
+ * again, and its reader decides how much is stored. Node cannot create pipes, so `mkfifo` creates several at once (5
+ * ms). Each is opened and its name removed, so the kernel frees the pipes when the server dies.
  */
 export class PipeStock {
   readonly #parentDirectory: string

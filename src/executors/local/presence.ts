@@ -24,7 +24,7 @@ const pollMs = 250
 
 export class Presence {
   readonly #runs: string
-  /** null: only `runs` is checked. */
+  /** null: only the directory `runs` is checked. */
   readonly #dataDirectory: IdentifiedDirectory | null
   readonly #log: Log
   #isAway = false
@@ -60,8 +60,8 @@ export class Presence {
   }
 
   /**
-   * null: the journal is missing. Throws Outage while the spool is missing. A second read finds the journal if the
-   * spool came back between the first read and the check.
+   * Reads the journal; null: it is missing. Throws Outage while the spool is missing. If the spool came back between
+   * the first read and the check, a second read finds the journal.
    */
   readJournal(path: string): Journal | null {
     for (let reads = 0; reads < 2; reads++) {

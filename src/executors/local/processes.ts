@@ -20,14 +20,14 @@ export interface ProcessSeen {
 const run = promisify(execFile)
 const isLinux = process.platform === 'linux'
 
-/** An id that changes with every boot. */
+/** Returns an id that changes with every boot. */
 export async function readBootId(): Promise<string> {
   if (isLinux) return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
   const { stdout } = await run('sysctl', ['-n', 'kern.boottime'])
   return stdout.trim().replaceAll(/[^0-9a-zA-Z]+/g, '_')
 }
 
-/** The living process with this pid. Read synchronously: it takes 20 µs. */
+/** Finds the living process with this pid. Reads synchronously, which takes 20 µs. */
 export async function findProcess(pid: number): Promise<ProcessSeen | null> {
   if (!isLinux) return (await listByPs(['-p', String(pid)]))[0] ?? null
   const text = readProc(pid, 'stat')
@@ -51,7 +51,7 @@ export interface ProcessUse extends ProcessSeen {
 
 export const ticksPerSecond = 100
 
-/** Reads the whole process table; yields in between, because this is done every few seconds. */
+/** Reads the whole process table every few seconds, so it yields to other work in between. */
 export const listProcessUse = async (): Promise<ProcessUse[]> =>
   (await inSlices(readdirSync('/proc'), (name) => readStat(name, parseUse))).flatMap((use) => use ?? [])
 
@@ -60,11 +60,11 @@ function readStat<Parsed>(name: string, parse: (text: string) => Parsed | null):
   return text === null ? null : parse(text)
 }
 
-/** true: the environment with which the process began contains this `NAME=value`, and the server may read it. */
+/** Whether the process began with this `NAME=value` in its environment, as far as the server may read it. */
 export const startedWith = async (pid: number, variable: string): Promise<boolean> =>
   isLinux && `\0${(await readEnvironment(pid)) ?? ''}\0`.includes(`\0${variable}\0`)
 
-/** How often an empty environment is read, 2 ms apart. */
+/** Maximum number of reads of an empty environment, 2 ms apart. */
 const environmentReads = 50
 
 /**
@@ -79,7 +79,7 @@ export async function readEnvironment(pid: number): Promise<string | null> {
   }
 }
 
-/** null: the process is gone, or the server may not read it. */
+/** Returns null if the process ended, or the server may not read the file. */
 function readProc(pid: number, file: 'stat' | 'environ'): string | null {
   try {
     return file === 'stat' ? readKernelFile(`/proc/${pid}/stat`) : readFileSync(`/proc/${pid}/${file}`, 'utf8')
@@ -89,7 +89,7 @@ function readProc(pid: number, file: 'stat' | 'environ'): string | null {
   }
 }
 
-/** Signals a process, or a group by its negative number; false: no process received the signal. */
+/** Signals a process, or a group by its negative number. Returns false if no process received the signal. */
 export function sendSignal(target: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, name)
@@ -112,7 +112,7 @@ function parseStat(text: string): ProcessSeen | null {
   }
 }
 
-/** The columns after the command name, which is in parentheses and may contain any character, including parentheses. */
+/** Returns the columns after the command name, which is in parentheses and may contain parentheses itself. */
 const splitStat = (text: string): string[] => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
 const isAlive = (state: string | undefined): boolean => state !== undefined && !'ZX'.includes(state)

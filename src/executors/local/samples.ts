@@ -10,11 +10,11 @@ import { readKernelFile } from './kernel-file.ts'
 import { listProcessUse, type ProcessUse, ticksPerSecond } from './processes.ts'
 
 /**
- * Samples the runs of this machine. The cgroups of a run count all of its processes. What they do not count is added up
- * from the processes of the session and the group of the run; this reads the process table once for all runs.
+ * Samples the runs of this machine. The cgroups of a run count all of its processes. Values that they lack are summed
+ * over the processes of the run's session and group, from a process table that is read once for all runs.
  */
 
-/** The parts of a journal that identify the processes of its run. */
+/** The fields of a journal that identify the processes of its run. */
 export type SampledJournal = Pick<Journal, 'claim' | 'session' | 'limited'>
 
 const microsPerSecond = 1e6
@@ -41,15 +41,15 @@ export class Samples {
 
 const listCgroups = ({ claim, limited }: SampledJournal): string[] => [claim?.cgroup ?? [], limited].flat()
 
-/** Names of the files that a cgroup has; null: its tree does not measure this. */
+/** Names of the files of a cgroup; null: its tree does not have the value. */
 interface FileNames {
   cpu: 'cpu.stat' | 'cpuacct.usage' | null
   memory: 'memory.current' | 'memory.usage_in_bytes' | null
 }
 
-/** Reads cgroups of version 2 and of version 1, in which each controller has its own. */
+/** Reads cgroups of version 2, and of version 1, in which each controller has its own cgroups. */
 export class CgroupReader {
-  /** By the parent directory, because all runs in it have the same files. */
+  /** File names by parent directory, because all runs in it have the same files. */
   readonly #names = new Map<string, FileNames>()
 
   sample(cgroups: readonly string[]): Sample {
@@ -70,7 +70,7 @@ export class CgroupReader {
     if (!existsSync(cgroup)) return { cpu: null, memory: null }
     const choose = <Name extends string>(...names: readonly Name[]): Name | null =>
       names.find((name) => existsSync(join(cgroup, name))) ?? null
-    // With version 1 cpu.stat has no processor time.
+    // In version 1, cpu.stat does not contain the processor time.
     const names = {
       cpu: choose('cpuacct.usage', 'cpu.stat'),
       memory: choose('memory.current', 'memory.usage_in_bytes'),
@@ -88,7 +88,7 @@ function readCpuSeconds(cgroup: string, { cpu }: FileNames): number | null {
   return nanos !== null ? nanos / nanosPerSecond : micros !== null ? micros / microsPerSecond : null
 }
 
-/** Without files that the kernel can drop at once. */
+/** Returns the memory in use without files that the kernel can drop at once. */
 function readMemoryBytes(cgroup: string, { memory }: FileNames): number | null {
   const text = memory && readText(join(cgroup, memory))
   const used = text === null ? null : toNumber(text)
@@ -99,7 +99,7 @@ function readMemoryBytes(cgroup: string, { memory }: FileNames): number | null {
 
 const usagePattern = /^usage_usec (\d+)$/m
 const inactivePattern = /^inactive_file (\d+)$/m
-/** Version 1: with the cgroups below it. */
+/** In version 1, this value includes the cgroups below. */
 const inactiveOfTreePattern = /^total_inactive_file (\d+)$/m
 
 function findNumber(text: string, pattern: RegExp): number | null {
@@ -109,7 +109,7 @@ function findNumber(text: string, pattern: RegExp): number | null {
 
 const toNumber = (text: string): number | null => (/^\d+\s*$/.test(text) ? Number(text) : null)
 
-/** null: the file does not exist, or its cgroup was removed. */
+/** Returns null if the file does not exist, or its cgroup was removed. */
 function readText(path: string): string | null {
   try {
     return readKernelFile(path)
@@ -124,7 +124,7 @@ type Session = NonNullable<Journal['session']>
 class ProcessTable {
   #pageBytes: Promise<number> | undefined
 
-  /** Reads the table; the result adds up the processes of one session. */
+  /** Reads the process table. The returned function sums the use of the processes of a session. */
   async read(): Promise<(session: Session) => Sample> {
     this.#pageBytes ??= readPageBytes()
     const pageBytes = await this.#pageBytes

@@ -82,7 +82,7 @@ claim() {
   done
   [ "$first $second $third" = "$$ $shim_born $boot" ] || kill -KILL 0
   [ "$limited" ] && record limited "$limited"
-  # The server may have died.
+  # The server may have died, so its pipe may be closed.
   trap '' PIPE
   echo claimed >&7
   trap - PIPE

@@ -6,8 +6,8 @@ import { removeFolder, type UnpackOptions, unpackSnapshot } from '../backend/sna
 import { makeReachableFolder } from './run-files.ts'
 
 /**
- * The copy of a snapshot in which a run works. Each start makes a copy of its own, below the directory of the run or, for
- * another account, in a folder to which a link there points.
+ * The copy of a snapshot in which a run works. Each start creates its own copy, below the directory of the run or, for
+ * another account, in a folder to which a link in that directory points.
  */
 
 const prefix = 'snapshot-'
@@ -17,7 +17,7 @@ interface CopyOptions extends UnpackOptions {
   directory: string
 }
 
-/** Returns the folder with the files. */
+/** Returns the folder of the copied files. */
 export async function copySnapshot(archive: () => AsyncIterable<Uint8Array>, options: CopyOptions): Promise<string> {
   const own = join(options.directory, `${prefix}${randomUUID()}`)
   const folder = options.account ? join(await makeReachableFolder(own), 'files') : own
@@ -25,7 +25,6 @@ export async function copySnapshot(archive: () => AsyncIterable<Uint8Array>, opt
   return folder
 }
 
-/** Removes all copies of the run. */
 export async function removeSnapshotCopies(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   for (const name of names.filter((each) => each.startsWith(prefix))) {

@@ -63,9 +63,9 @@ export async function spawnShim(
     child.once('exit', onExit)
     const outcome = await awaitClaim(child)
     if (outcome.includes('claimed')) return
-    // Another shim of this run may have taken the claim.
+    // Another shim of this run may have the claim.
     if (catchSpoolTrouble(() => readJournal(files.journal))?.claim) return
-    // Without space on the disk, neither the claim of a shim nor this record can be written.
+    // If the disk is full, neither a shim nor this server can write its claim.
     catchSpoolTrouble(() => recordVoid(files.journal, order.bootId))
     throw outcome.includes('unborn') ? describeFailedFork() : describeEarlyEnd(files)
   } catch (cause) {

@@ -23,7 +23,7 @@ process.on('message', async ({ number, order }: { number: number; order: ShimOrd
   send({ order: number, failure })
 })
 process.on('disconnect', () => process.exit())
-// On SIGUSR1 Node would open its debugger.
+// On SIGUSR1 Node would open its debugger to every account.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 
 /**
@@ -44,7 +44,7 @@ function isInheritable(file: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1]
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // The file that reads the directory itself.
+    // The descriptor by which the directory is read is closed by now.
     return false
   }
 }

@@ -19,10 +19,10 @@ interface PendingOrder {
 }
 
 const program = join(import.meta.dirname, `spawner-process${extname(import.meta.filename)}`)
-/** The compile cache of the server, with which the spawner starts in half the time. */
+/** The compile cache of the server halves the start time of the spawner. */
 const compileCache = getCompileCacheDir()
 const environment = compileCache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compileCache) }
-/** A spawner that takes longer to respond is replaced. */
+/** A spawner that takes longer to respond is restarted. */
 const answerMsMax = 30_000
 const timesSentMax = 3
 

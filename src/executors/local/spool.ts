@@ -33,7 +33,7 @@ export interface RunFiles {
   unsentFile: string
 }
 
-/** null: the id is invalid. Only here do ids become paths. */
+/** Returns null if the id is invalid. Only this function turns ids into paths. */
 export function locateFiles(spoolDir: string, runId: string): RunFiles | null {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return null
   const directory = join(spoolDir, 'runs', runId)
@@ -62,8 +62,8 @@ export async function removeFiles(files: RunFiles): Promise<void> {
 const syncRemoveBytesMax = 8 * 1024 * 1024
 
 /**
- * Removes the files that most runs have. Without the thread pool this takes a tenth of the time. Returns whether that
- * was all.
+ * Removes the files that most runs have, synchronously, which takes a tenth of the time. Returns whether no other files
+ * are left.
  */
 function removeUsualFiles(files: RunFiles): boolean {
   const { stdout, stderr, journal, directory } = files
@@ -134,5 +134,5 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
 
 const readFrom = promisify(read)
 
-/** null: the file is missing. */
+/** Returns null if the file is missing. */
 export const openIfExists = (path: string): number | null => unlessMissingSync(() => openSync(path, 'r'))

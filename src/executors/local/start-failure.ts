@@ -3,7 +3,7 @@ import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { StartFailed } from '../executor.ts'
 import type { RunFiles } from './spool.ts'
 
-/** Converts an error of the file system to NODE_TROUBLE. */
+/** Converts errors of the file system to NODE_TROUBLE. */
 export function catchSpoolTrouble<T>(work: () => T): T {
   try {
     return work()
@@ -15,8 +15,8 @@ export function catchSpoolTrouble<T>(work: () => T): T {
 const printedMax = 300
 
 /**
- * The failure of a shim that exited without taking its claim. The shell, or the command that changes the account, may
- * have printed the reason.
+ * Describes why a shim exited without taking its claim. The shell, or the command that switches the account, may have
+ * printed the reason.
  */
 export function describeEarlyEnd({ stderr }: RunFiles): StartFailed {
   const printed = existsSync(stderr) ? readFileSync(stderr, 'utf8').trim().slice(0, printedMax) : ''
@@ -24,7 +24,7 @@ export function describeEarlyEnd({ stderr }: RunFiles): StartFailed {
   return new StartFailed('START_FAILED', `The process of the run ended before it began${why}`)
 }
 
-/** The failure of a fork: a process of the run could not be started, so the run has not begun. */
+/** Describes a failed fork: a process of the run could not be started, so the run has not begun. */
 export const describeFailedFork = () => blameMachine(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
 
 export const noMpirun = 'launcher: mpirun is not in the PATH of the job'

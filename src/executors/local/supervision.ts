@@ -5,8 +5,8 @@ import { findProcess, isZombie, listProcesses, type ProcessSeen, sendSignal, tic
 import type { RunFiles } from './spool.ts'
 
 /**
- * The server's part of the supervision. Each inspection does what the journal shows to be due: KILL after a grace
- * period, TERM and KILL at the fallback deadline, and ending a shim that hangs.
+ * The server's part of the supervision. Each inspection does what is overdue by the journal: KILL after a grace period,
+ * TERM and KILL at the fallback deadline, and the end of a hanging shim.
  */
 export interface WatchedMachine {
   bootId: string
@@ -17,7 +17,7 @@ export interface WatchedMachine {
   cleared: Set<string>
 }
 
-/** Processes that the shim killed in its last act need this time to die; before that they are not searched for. */
+/** Processes that the shim has just killed need this time to die. Before that, the server does not search for them. */
 const dyingSeconds = 0.1
 /** Time within which a zombie's parent reaps it, even on a busy machine. */
 const reapedSeconds = 10
@@ -25,13 +25,13 @@ const reapedSeconds = 10
 export const isOverdue = ({ claim, exit, stopUp }: Journal, up: number): boolean =>
   claim !== null && exit === null && Math.min(stopUp ?? Infinity, claim.due ?? Infinity) <= up
 
-/** The shim of this claim, if it is alive. */
+/** Returns the shim of this claim, if it is alive. */
 export async function findShim({ pid, born }: ShimClaim): Promise<ProcessSeen | null> {
   const seen = await findProcess(pid)
   return seen?.born === born ? seen : null
 }
 
-/** Ends overdue processes of the run; returns whether any process of it is alive. */
+/** Ends overdue processes of the run. Returns whether any process of the run is alive. */
 export async function superviseRun(
   files: RunFiles,
   journal: ClaimedJournal,
@@ -46,8 +46,8 @@ export async function superviseRun(
 }
 
 /**
- * Ends the readers of the output in the process group of a dead shim. They normally end with the job. Returns whether
- * one is left.
+ * Ends the readers of the output in the process group of a dead shim, which normally end with the job. Returns whether
+ * a reader is left.
  */
 async function endReaders({ claim, exit }: ClaimedJournal): Promise<boolean> {
   if (!sendSignal(-claim.pid, 0)) return false

@@ -5,10 +5,10 @@ import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
  * Closures that a handler saved but no server has stored: one per line, the newest last. The file belongs to the
- * account of the job, so its content is validated like a closure that the job sends.
+ * account of the job, so its content is validated like a closure sent by the job.
  */
 
-/** Variable with the path of the file, for the host of a handler (src/handler/unsent.ts). */
+/** Variable with the path of the file; read by the host of a handler (src/handler/unsent.ts). */
 export const unsentVariable = 'BERTH_UNSENT_CLOSURE'
 
 const tailBytesMax = 2 * closureBytesMax + 2
@@ -24,7 +24,7 @@ export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string
   return null
 }
 
-/** null: the file is missing or empty. */
+/** Returns null if the file is missing or empty. */
 function readTail(path: string): string | null {
   const file = openIfExists(resolveTarget(path))
   if (file === null) return null
@@ -38,7 +38,7 @@ function readTail(path: string): string | null {
   }
 }
 
-/** If the job has another account, the path is a link that the server made to the directory of the file. */
+/** If the job has another account, the path is a link by the server to the directory of the file. */
 function resolveTarget(path: string): string {
   try {
     return join(readlinkSync(path), basename(path))

@@ -30,7 +30,7 @@ export async function judgeRun(
     if (exit) return describeEnd(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  // The native id is the process group of the job, so that people can signal it.
+  // The native id is the process group of the job, so that users can signal it.
   const nativeId = session ? { nativeId: String(session.pid) } : {}
   if (await superviseRun(files, { ...journal, claim }, machine))
     return {

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { shell, watchdogScript } from './shell.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 
-/** The watchdog needs the uptime to know when an action is due. */
+/** Without the uptime, the watchdog does not know when an action is due. */
 const hasUptime = existsSync('/proc/uptime')
 const restartMs = 1_000
 
@@ -23,7 +23,6 @@ export class Watchdog {
     this.#clock = clock
   }
 
-  /** Starts the watchdog unless it runs. */
   ensure(): void {
     if (hasUptime) this.#process ??= this.#start()
   }

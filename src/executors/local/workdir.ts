@@ -4,11 +4,11 @@ import { unlessMissing } from '../backend/file-errors.ts'
 import type { Workdir } from '../backend/outputs.ts'
 import type { RunFiles } from './spool.ts'
 
-/** Records where a run with output files works, in the directory of the run. */
+/** Records the working directory of a run with output files, in the directory of the run. */
 
 const workdirFile = ({ directory }: RunFiles) => join(directory, 'workdir.json')
 
-/** Each start writes it again, because it may make another copy of the snapshot. */
+/** Each start records it again, because it may create another copy of the snapshot. */
 export const recordWorkdir = (files: RunFiles, { cwd, account }: Workdir): Promise<void> =>
   writeFile(workdirFile(files), JSON.stringify({ cwd, account: account && { uid: account.uid, gid: account.gid } }), {
     mode: 0o600,

@@ -2,15 +2,15 @@ import type { RunSpec } from '../executor.ts'
 import { removeNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job. Later sources override earlier ones: defaults, variables for its launcher, variables
- * inherited from the server, those of the spec, and those that Berth injects. `${NAME}` in a value is replaced by the
- * value so far; an unset variable is empty.
+ * Builds the environment of a job. Later sources override earlier ones: defaults, variables for its launcher, variables
+ * inherited from the server, variables of the spec, and variables that Berth injects. `${NAME}` in a value is replaced
+ * by the value so far; an unset variable is empty.
  */
 export type Environment = Readonly<Record<string, string>>
 
 /**
- * Inherited variables and the job may override these. The variable makes Python write output immediately, even into a
- * pipe.
+ * Defaults; inherited variables and the job may override them. PYTHONUNBUFFERED makes Python write output at once, even
+ * into a pipe.
  */
 export const defaultVariables: Environment = { PYTHONUNBUFFERED: '1' }
 
@@ -51,13 +51,13 @@ function expand(text: string, lookUp: (name: string) => string | undefined): str
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
 }
 
-/** The command of the spec; only `arguments` are expanded. */
+/** Returns the command of the spec. Variables are expanded in `arguments` only. */
 export function buildArgv({ spec }: RunSpec, environment: Environment): string[] {
   const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
 
-/** A part of a command line that replaces the environment by that of the job. */
+/** The part of a command line that replaces the environment by the job's environment. */
 export interface CarriedEnvironment {
   environment: Environment
   step: readonly string[]
@@ -65,9 +65,9 @@ export interface CarriedEnvironment {
 
 /**
  * Carries the environment of a job to its command. Variables such as LD_PRELOAD, OPTIND or IFS would affect every
- * process on the way, and a shell loses names that are invalid in a shell. So variables travel as `_1=NAME=value`, and
- * `env` restores them right before the command. It refers to them by name, so that values do not appear in a list of
- * processes. `late`: names of variables that are set on the way, which take precedence.
+ * process before the command, and a shell loses variables with names that are invalid in a shell. So variables travel
+ * as `_1=NAME=value`, and `env` restores them right before the command. It refers to them by name, so that lists of
+ * processes do not show values. `late`: names of variables that are set in between, which take precedence.
  */
 export function carryEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)

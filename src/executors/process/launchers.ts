@@ -3,8 +3,8 @@ import type { RunSpec } from '../executor.ts'
 import type { Environment } from './environment.ts'
 
 /**
- * Settings for Open MPI, which by default refuses more ranks than cores, and root. From version 5 on, the settings are
- * those of PRRTE.
+ * Settings for Open MPI, which by default rejects root, and more ranks than cores. Since version 5 they are settings of
+ * PRRTE.
  */
 const openMpi = {
   OMPI_MCA_rmaps_base_oversubscribe: '1',
@@ -22,13 +22,13 @@ export function buildLauncherEnvironment(run: RunSpec, asRoot: boolean): Environ
   return run.spec.launcher === 'mpirun' ? { ...openMpi, ...buildRootEnvironment(run, asRoot) } : {}
 }
 
-/** Variables for a launcher whose backend has already assigned a place to each rank. */
+/** Variables for a launcher whose backend has already assigned a node to each rank. */
 export function buildRootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
   return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
 }
 
 /**
- * Content of the file PSIJ_NODEFILE: for each process the name of its node, one per line; null: there is one process.
+ * Returns the content of the file PSIJ_NODEFILE: the node of each process, one per line; null: there is one process.
  */
 export function buildNodeFile(run: RunSpec): string | null {
   const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']

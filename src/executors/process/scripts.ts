@@ -8,7 +8,7 @@ import { join } from 'node:path'
 export const readScript = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
-/** A word of a shell. */
+/** Quotes a text as one word of a shell. */
 export const quoteWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** The unit of `ulimit -f`, which limits the output of a run. */
@@ -16,11 +16,11 @@ export const fileBlockBytes = 512
 
 /** Runs preLaunch, the ranks and postLaunch. */
 export const rankLauncher = readScript(import.meta.dirname, 'launch.sh')
-/** The shell of the account in which a session begins. */
+/** A login shell of the account: the start of a session. */
 export const loginShell = ['/bin/sh', '-c', '[ "$SHELL" ] || SHELL=/bin/sh; exec "$SHELL" -l']
 /** Sends the signal $1 to all processes that have the variable $0, such as `BERTH_SESSION=…`. */
 export const killScript = readScript(import.meta.dirname, 'kill.sh')
-/** Marks the processes of a session in a backend that cannot end a command. */
+/** Variable that marks the processes of a session, for a backend that cannot end a command itself. */
 export const sessionVariable = 'BERTH_SESSION'
 /** Opens stdinPath, stdoutPath and stderrPath. */
 export const jobScript = readScript(import.meta.dirname, 'job.sh')

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The directories in which commands are searched if the job's environment has no PATH. */
+/** The directories that are searched for commands if the job's environment has no PATH. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** PATH of a login unless the system defines another. */
+/** PATH of a login, unless the system defines another one. */
 const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
 
 const root = join(import.meta.dirname, '../..', '..')
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..', '..')
  */
 export const commandFolder = existsSync(join(root, 'berth')) ? root : dirname(root)
 
-/** The PATH of a login of an account that is not root. */
+/** Reads the PATH of a login of an account that is not root. */
 export async function readLoginPath(definitions = '/etc/login.defs'): Promise<string> {
   const text = await readFile(definitions, 'utf8').catch(() => '')
   return text.match(/^ENV_PATH\s+(?:PATH=)?(\S+)/m)?.[1] ?? loginPathDefault

@@ -1,6 +1,6 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 
-/** Calls back for each handle at its time. One timer, set for the earliest time, serves all handles. */
+/** Calls back for each handle at its time. All handles share one timer, which is set for the earliest time. */
 
 export class Agenda {
   readonly #clock: Clock

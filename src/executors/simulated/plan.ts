@@ -1,8 +1,8 @@
 import { type Observation, type RunSpec, StartFailed } from '../executor.ts'
 
 /**
- * The handle of a simulated run: its plan as JSON. Its state at any time is computed from the plan, the stops and the
- * time.
+ * The plan of a simulated run, which is its handle as JSON. Its state at any time is computed from the plan, the stops
+ * and the time.
  */
 
 export interface Plan {
@@ -48,7 +48,7 @@ export function createPlan({ runId, number, nodes, spec, injected }: RunSpec, no
   }
 }
 
-/** null: not a handle of this executor. */
+/** Returns null if the text is not a handle of this executor. */
 export function parseHandle(handle: string): Plan | null {
   if (!handle.startsWith('{"runId":')) return null
   return JSON.parse(handle) as Plan
@@ -61,8 +61,8 @@ interface End {
 }
 
 /**
- * The end of the run is the earliest of: the planned end, KILL after a grace period, and TERM once the run no longer
- * ignores it. Stops after the planned end do not count.
+ * Returns the end of the run: the earliest of the planned end, KILL after a grace period, and TERM once the run no
+ * longer ignores it. Stops after the planned end are ignored.
  */
 export function computeEnd(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
   const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
@@ -86,7 +86,7 @@ export function observePlan(plan: Plan, stops: readonly PlannedStop[], now: numb
   return { state: 'ended', exitCode, signal, stopped, nativeId: plan.runId, ...times }
 }
 
-/** The next time after `now` at which the run begins or ends; null: it is over. */
+/** Returns the next time after `now` at which the run begins or ends; null: it has ended. */
 export function findNextChange(plan: Plan, stops: readonly PlannedStop[], now: number): number | null {
   const { at } = computeEnd(plan, stops)
   if (now >= at) return null

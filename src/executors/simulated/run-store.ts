@@ -39,7 +39,7 @@ export class RunStore {
     return this.#known.has(runId) || (await this.find(runId)) !== null
   }
 
-  /** The stored handle; null: the run is not stored. */
+  /** Returns the stored handle; null: the run is not stored. */
   async find(runId: string): Promise<string | null> {
     const handle = await unlessMissing(readFile(join(this.#runs, nameFile(runId)), 'utf8'))
     if (handle !== null) this.#known.add(runId)
@@ -63,7 +63,7 @@ export class RunStore {
 
   async readStops(runId: string): Promise<PlannedStop[]> {
     const text = await unlessMissing(readFile(join(this.#stops, nameFile(runId)), 'utf8'))
-    // Text after the last line feed is a line that is still being written.
+    // The text after the last line feed is still being written.
     const lines = text?.split('\n').slice(0, -1) ?? []
     return lines.map((line) => {
       const [at, graceMs] = line.split(' ')
@@ -78,6 +78,6 @@ export class RunStore {
   }
 }
 
-/** The file name for an id, which may be any text. */
+/** Returns the file name for an id, which may be any text. */
 const nameFile = (runId: string) =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? runId : createHash('sha256').update(runId).digest('hex')

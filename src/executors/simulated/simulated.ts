@@ -19,8 +19,8 @@ import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHa
 import { RunStore } from './run-store.ts'
 
 /**
- * Simulated runs that only take time, as their environment variables say (SIM_RUN_SECONDS, …). The handle contains the
- * whole plan of the run, in database time, so a server may restart, and several servers may share a directory.
+ * Simulated runs that only take time, as set by their environment variables (SIM_RUN_SECONDS, …). The handle contains
+ * the whole plan of the run, in database time, so a server may restart, and several servers may share a directory.
  *
  * Nodes that are listed in `<dataDir>/sim-silent`, one per line, are unreachable: starts and stops on them fail, and
  * output is held back; the runs continue.
@@ -196,7 +196,7 @@ interface OutputPosition {
   line: number
 }
 
-/** `line 1`, `line 2` … */
+/** Prints the lines `line 1`, `line 2` … */
 function* printLines(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
   let { line } = from
   while (line < lines && !signal.aborted) {

@@ -27,7 +27,7 @@ interface Held {
 
 const mebibyte = 1024 ** 2
 
-/** `ours`: running jobs of Berth; all other allocations count as used outside Berth. */
+/** `ours`: running jobs of Berth. All other allocations count as used outside Berth. */
 export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): BackendNode[] {
   const held = heldByNode(ours)
   const nodes = new Map(
@@ -37,7 +37,7 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
       if (features === undefined) return []
       const known = parseNodeState(state)
       if (known === null) log.error({ node: name, state }, 'Slurm reports an unknown state of a node; it is CORDONED')
-      // The four numbers: allocated, idle, other, all.
+      // The fields are: allocated, idle, other, total.
       const [busy = 0, , , all = 0] = cpus.split('/').map(Number)
       const mine = held.get(name) ?? { cpus: 0, memoryBytes: 0, gpus: 0 }
       const gpus = parseGres(gres)
@@ -71,7 +71,7 @@ export function parseGpuTypes(text: string): ReadonlyMap<string, readonly string
 const left = (all: number, ours: number) => Math.max(0, all - Math.floor(ours))
 
 /**
- * Divides what jobs hold between their nodes: Slurm reports the sum over the nodes of a job, and Berth requests the
+ * Divides the amounts that jobs hold by node: Slurm reports the sum over the nodes of a job, and Berth requests the
  * same amount on each.
  */
 function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
@@ -88,7 +88,7 @@ function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   return byNode
 }
 
-/** Parses `gpu:a100:2(S:0-1),gpu:1,craynetwork:4` to one entry per GPU. Slurm reports only the type of a GPU. */
+/** Parses `gpu:a100:2(S:0-1),gpu:1,craynetwork:4` to one entry per GPU. Slurm reports only a GPU's type. */
 function parseGres(text: string): BackendGpu[] {
   const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
   return entries.flatMap((entry) => {

@@ -48,8 +48,8 @@ export class Cluster {
   }
 
   /**
-   * GPU types on the nodes of a partition (or of several, separated by commas), as last reported; null: not reported
-   * yet.
+   * Returns the GPU types on the nodes of a partition (or of several, separated by commas), as last reported; null: not
+   * reported yet.
    */
   gpuTypes(partition: string): readonly string[] | null {
     const types = this.#gpuTypes

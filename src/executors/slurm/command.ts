@@ -22,7 +22,7 @@ import {
 } from '../process/scripts.ts'
 import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
 
-/** The batch script of a run, and the file `job` in the directory of the run, which the script reads. */
+/** Creates the batch script of a run, and the file `job` in the run's directory, which the script reads. */
 
 interface Commanding extends Pick<CompleteOptions, 'environment' | 'inheritNames'> {
   directory: string
@@ -45,7 +45,7 @@ export function makeBatchScript(directory: string, logBytesMax: number): string 
   return `#!/bin/sh\ndir=${quoteWord(directory)} blocks=${blocks}\n${batchScript}`
 }
 
-/** The file `job`: assignments, and the command as arguments of the script that reads the file. */
+/** Creates the file `job`: assignments, and the command as the arguments of the script that reads the file. */
 export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
   const environment = environmentFor(run, commanding)
@@ -110,7 +110,7 @@ interface Wording {
   streams: readonly string[]
 }
 
-/** The words of the command line, from the outside in: stream files, environment, scripts, launcher, command. */
+/** Returns the command line, the outermost words first: stream files, environment, scripts, launcher, command. */
 function wordsOf(run: RunSpec, { environment, path, streams }: Wording): string[] {
   const { spec } = run
   const argv = buildArgv(run, environment)

@@ -3,7 +3,7 @@ import { readErrorCode } from '../backend/file-errors.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
 export interface SlurmCommand {
-  /** The beginning of the command line, which changes to another account. */
+  /** The first words of the command line, which switch to another account. */
   as?: readonly string[]
   command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo' | 'sstat'
   args: readonly string[]
@@ -19,20 +19,19 @@ export interface SlurmCommand {
 export type Slurm = (command: SlurmCommand) => Promise<string>
 
 /**
- * A child of a command may keep its output open. After the end of the command, reading stops when no output came for
- * this long.
+ * A child of a command may keep its output open. After the end of the command, reading stops when no output has arrived
+ * for this long.
  */
 const quietMs = 500
 /** Maximum length of an output, enough for a cluster with hundreds of thousands of jobs. */
 const charsMax = 2 ** 26
 
-/** The server's variables that the commands get. A job would inherit others through sbatch. */
+/** Variables of the server that its commands get. Through sbatch, a job would inherit any others. */
 const passed = ['PATH', 'SLURM_CONF'] as const
 
 /** Makes the commands print times as seconds since 1970, and messages in English. */
 const fixed = { SLURM_TIME_FORMAT: '%s', LC_ALL: 'C' }
 
-/** The variables of the server that its commands get. */
 export const selectCommandVariables = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>

@@ -6,13 +6,13 @@ const error = /(srun|slurmstepd\S*): error: /
 const messageCharactersMax = 300
 
 /**
- * Removes the line with which srun repeats the exit code of a command from the messages of the command, which may come later. A
- * command that uses srun prints such lines too: of all the last is that of the session, so each waits for the next.
+ * Removes the line with which srun repeats the exit code of a session's command. A command that uses srun prints such
+ * lines too. The last one is that of the session, so each line is held back until the next one.
  */
 export class ExitMessageFilter extends Transform {
   /** true: srun or Slurm on the node reported another error. */
   hasErrors = false
-  /** The end of the text, which may be the beginning of a line. */
+  /** The end of the text, which may be the beginning of a line of srun. */
   #held = ''
   #message = ''
 
@@ -40,7 +40,7 @@ export class ExitMessageFilter extends Transform {
   }
 }
 
-/** Where a line of srun begins that is not complete; otherwise the end. */
+/** Returns where an incomplete line of srun begins, or the end. */
 function findBeginning(text: string): number {
   const last = text.lastIndexOf(beginning)
   const isIncomplete = last >= 0 && text.length - last < messageCharactersMax && !text.includes('\n', last)

@@ -8,12 +8,12 @@ import type { Queue } from './squeue.ts'
 import { isJobAlive } from './state-tables.ts'
 
 export const forgottenSuffix = '.over'
-/** A Slurm job ends within this time after its run, unless the job wrote the record of the end itself. */
+/** The Slurm job ends within this time after its run, unless the job wrote the record of its end itself. */
 const runningMsMax = 20_000
 
 /**
- * Remembers forgotten runs until Slurm reports that none of their jobs is alive, because a job can record its own end
- * and continue. For the next server, a symbolic link per run contains its account.
+ * Remembers forgotten runs until Slurm reports that none of their jobs is alive, because a job can write the record of
+ * its end and continue. For the next server, a symbolic link per run contains its account.
  */
 export class ForgottenRuns {
   readonly #own: string
@@ -36,7 +36,7 @@ export class ForgottenRuns {
     return this.#sinceMs.has(handle)
   }
 
-  /** Runs that were forgotten long ago but still have a running job in Slurm. */
+  /** Lists runs that were forgotten long ago but still have a running job in Slurm. */
   async listRunning(): Promise<readonly Handle[]> {
     await this.#readLinks()
     const { byRun, beganMs = 0 } = this.#queue.last ?? {}

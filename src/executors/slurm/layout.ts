@@ -29,7 +29,7 @@ export class Layout {
   readonly #hasRuns: () => Promise<boolean>
   #isMade = false
 
-  /** `hasRuns`: returns whether the directories must contain files of earlier runs. */
+  /** `hasRuns`: whether the directories must contain files of earlier runs. */
   constructor(sharedDir: string, pool: string, hasRuns: () => Promise<boolean>) {
     this.runs = join(sharedDir, pool, 'runs')
     this.own = join(sharedDir, pool, 'server')
@@ -147,6 +147,6 @@ export function isWholeMount(mounts: string, path: string): boolean {
   return root === '/' || (root !== undefined && mount?.at(-1)?.split(',').includes(`subvol=${root}`) === true)
 }
 
-/** The table of mounts writes a space as \040. */
+/** Decodes a path in the table of mounts, which writes a space as \040. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))

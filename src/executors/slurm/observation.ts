@@ -15,9 +15,9 @@ export interface Facts {
   /** Slurm's jobs of this run, the oldest first; null: Slurm is unreachable. */
   jobs: readonly SlurmJob[] | null
   stopped: boolean
-  /** true: Slurm has reported the end of the run for so long that no more records will appear. */
+  /** true: Slurm reported the end of the run so long ago that no more records will appear. */
   isSettled: boolean
-  /** true: the record of the begin existed before Slurm was queried. */
+  /** true: the record of the beginning existed before Slurm was queried. */
   hadBegun: boolean
   /** true: the directory is missing although the file system is mounted. */
   isRemoved: boolean
@@ -31,7 +31,7 @@ const TERM = 15
 const KILL = 9
 const unreachableInfo = 'Slurm is unreachable'
 
-/** true: a record says that the run is over, or will never begin. */
+/** Whether a record says that the run has ended, or will never begin. */
 export const saysOver = ({ claim, exit, failed }: Records): boolean =>
   exit !== null || failed !== null || (claim !== null && claim.by !== 'job')
 
@@ -53,7 +53,7 @@ export function concludeState(facts: Facts): Observation | Unsubmitted {
   return jobs === null || jobs.some(isRunning) ? unconfirmed(facts, records) : verdict
 }
 
-/** The state if the records report an end that Slurm does not confirm. */
+/** Returns the state if the records report an end that Slurm does not confirm. */
 function unconfirmed(facts: Facts, records: Records): Observation {
   const job = facts.jobs?.find(isRunning)
   const nativeId = records.claim?.by === 'job' ? records.claim.id : job?.id
@@ -88,7 +88,7 @@ function judgeRecords(facts: Facts): Observation | Unsubmitted {
 }
 
 function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
-  // The run may be forgotten, and Slurm is still cleaning up after its job.
+  // The run may be forgotten while Slurm is still cleaning up after its job.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
   if (alive) return phaseOfJob(alive.state) === 'runs' ? running(alive) : waiting(alive)
   if (isRemoved) return { state: 'gone', info: 'The directory of the run was removed' }
@@ -120,7 +120,7 @@ const cancelledInfo = 'The job was cancelled in Slurm'
 
 interface Own {
   id: string
-  /** undefined: Slurm has forgotten it, or is unreachable. */
+  /** undefined: Slurm has forgotten the job, or is unreachable. */
   job: SlurmJob | undefined
 }
 
@@ -163,8 +163,8 @@ function endByRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, 
 }
 
 /**
- * Slurm's exit code. It differs from the recorded one if the job wrote that record. null: unknown, because a signal
- * ended the script, or Slurm ended the job. While the job is COMPLETING, 0 may mean unknown.
+ * Returns Slurm's exit code, which differs from the recorded one if the job wrote that record. null: unknown, because a
+ * signal ended the script, or Slurm ended the job. While the job is COMPLETING, 0 may mean unknown.
  */
 function slurmExitCode(job: SlurmJob, phase: Phase | Loss | null): number | null {
   if ((job.status & 0x7f) !== 0) return null
@@ -180,9 +180,9 @@ const isLoss = (phase: Phase | Loss | null): phase is Loss =>
 const startedMsMax = 1_000
 
 /**
- * The last phase that Slurm reports. A controller that crashed has lost its last changes: it may end a job that it no
- * longer knows with TERM, or begin the job again. If the node refuses the second begin, the job is CANCELLED with a
- * start later than that of the run.
+ * Returns the last phase that Slurm reports. A controller that crashed has lost its last changes: it may end a job that
+ * it no longer knows with TERM, or start the job again. If the node rejects the second start, the job is CANCELLED with
+ * a start later than that of the run.
  */
 function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records, job: SlurmJob | undefined) {
   if (job === undefined) return jobs !== null && exit?.why === 'term' ? 'forgotten' : null
@@ -246,7 +246,7 @@ function recordedTimes({ begun, exit }: Records, { toTime }: Facts): { startedAt
 }
 
 /**
- * The time at which Slurm ended a run that recorded no end. The record of the begin has both clocks, so they can be
+ * Returns when Slurm ended a run that recorded no end. The record of its beginning has both clocks, so they can be
  * compared.
  */
 function finishedByNode(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {

@@ -41,7 +41,7 @@ const observedMsMax = 10_000
 type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
 
 interface Seen {
-  /** The last observation; a final one does not change. */
+  /** The last observation; a final observation does not change. */
   observation: Observation
   observedMs: number
 }
@@ -53,13 +53,13 @@ interface Seen {
 export class Observer {
   readonly #options: ObserverOptions
   readonly #seen = new Map<Handle, Seen>()
-  /** Since when Slurm has reported the end of a run that did not record its end. */
+  /** Time of Slurm's first report of the end, for runs that did not record their end. */
   readonly #unsettled = new Map<Handle, number>()
-  /** Since when Slurm has reported a running job for a run that recorded its end. */
+  /** Time of Slurm's first report of a running job, for runs that recorded their end. */
   readonly #overrunning = new Map<Handle, number>()
-  /** When the state of a run was last reported by Slurm or by a new record. */
+  /** Time of the last report about a run, by Slurm or by a new record. */
   readonly #answeredMs = new Map<Handle, number>()
-  /** How far the clock of the file system is ahead of the database's; null: not measured yet. */
+  /** Time by which the clock of the file system is ahead of the database's; null: not measured yet. */
   #aheadMs: number | null = null
   #comparedMs = Number.NEGATIVE_INFINITY
   #comparison = Promise.resolve()
@@ -93,7 +93,7 @@ export class Observer {
     return this.#seen.get(handle)?.observation
   }
 
-  /** null: the directory of the run is missing, or cannot be read now. */
+  /** Returns null if the directory of the run is missing, or cannot be read now. */
   async readRecords(handle: Handle): Promise<Records | null> {
     const { layout, log } = this.#options
     const files = findRunDirectory(layout, handle)
@@ -138,7 +138,7 @@ export class Observer {
     else if (last && records && !records.claim && this.#isRecent(handle)) return last
     const facts = await this.#collectFacts(files, records, snapshot)
     await this.#endOverrun(handle, facts)
-    // A directory that is not visible proves nothing while Slurm does not respond.
+    // While Slurm does not respond, a missing directory proves nothing.
     const verdict = records === null && snapshot === null ? (last ?? unseen) : concludeState(facts)
     return this.#keep(handle, verdict.state === 'unsubmitted' ? await this.#refuseLost(files, snapshot) : verdict)
   }
@@ -161,8 +161,8 @@ export class Observer {
   }
 
   /**
-   * Cancels a job that runs on after the record of its end. Waits first, in case the controller or node is slow; the
-   * cancellation does not change the recorded end.
+   * Cancels a job that continues after the record of its end. Waits first, because the controller or node may be slow.
+   * The cancellation does not change the recorded end.
    */
   async #endOverrun(handle: Handle, { records, jobs }: Facts): Promise<void> {
     const { log, stopper } = this.#options

@@ -47,7 +47,7 @@ export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOp
     await symlink(name, path)
   }
 
-  /** Ignores an unusable directory, which says nothing about the cluster. */
+  /** Ignores an unusable directory, which does not identify the cluster. */
   function unlessTrouble(error: unknown): void {
     if (!(error instanceof SharedDirTrouble || layout.explainError(error) instanceof SharedDirTrouble)) throw error
   }

@@ -15,8 +15,8 @@ export interface ClusterLimits {
 }
 
 /**
- * Options that jobs may set by custom attributes `slurm.NAME`. None of them changes amounts, which quotas and costs
- * count, affects other users, or keeps a job waiting in Slurm, where it keeps its amounts.
+ * Options that jobs may set by custom attributes `slurm.NAME`. No option among them changes amounts, which quotas and
+ * costs count, affects other users, or keeps a job waiting in Slurm, where it keeps its amounts.
  */
 const ofJobs = words(
   `acctg-freq batch constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
@@ -115,7 +115,7 @@ function givenByJob(attribute: string, value: unknown): Option {
   return given(attribute, name, value)
 }
 
-/** Returns '' if the option is switched off. */
+/** Returns the option; '' if it is switched off. */
 function given(where: string, name: string, value: unknown): Option {
   if (!isOptionValue(value))
     throw refuseSpec(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
@@ -146,14 +146,14 @@ export function cpusPerTask(r: Resources): number {
   return Math.max(1, Math.ceil(r.cpu / countTasks(r).perNode))
 }
 
-/** Slurm's type of a GPU is the model in Berth. A job requests one type, or takes any. */
+/** Translates GPU models to Slurm's types. A job requests one type, or any. */
 function gpusOf(filters: readonly string[], types: readonly string[] | null, count: number): string {
   const matching = types?.filter((type) => matchesAll(filters, type)) ?? []
   const typed = matching.filter((type) => type !== untypedGpu)
   const named = typed.filter((type) => filters.some((filter) => filter.toLowerCase() === type.toLowerCase()))
   const isAny = named.length === 0 && matching.length > 0 && matching.length === types?.length
   if (filters.length === 0 || isAny) return `gpu:${count}`
-  // If no type matches, the requested one is passed on unchanged.
+  // If no type matches, the requested model is passed on unchanged.
   const [type = '', ...others] = matching.length === 0 ? filters : named.length > 0 ? named : typed
   if (others.length === 0 && type !== untypedGpu && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
   const given = `resources.gpuModel ${filters.join(', ')}`

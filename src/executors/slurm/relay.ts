@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { type ExecProcess, SessionRefused } from '../executor.ts'
 import { readScript } from '../process/scripts.ts'
 
-/** A connection to a port of a job, by the program relay.py on the node of the job. */
+/** Connects to a port of a job, by the program relay.py on the node of the job. */
 
 const relayProgram = readScript(import.meta.dirname, 'relay.py')
 const relayScript = `PATH=/usr/local/bin:/usr/bin:/bin:$PATH
@@ -39,7 +39,7 @@ export async function openRelay(
 const answerBytesMax = 1_000
 const headBytes = 4
 
-/** The first line, and the bytes that came after it. */
+/** Reads the first line, and the bytes that arrived after it. */
 async function readAnswer(chunks: AsyncIterator<Buffer>): Promise<{ answer: string; rest: Buffer }> {
   let held: Buffer = Buffer.alloc(0)
   for (;;) {
@@ -51,7 +51,7 @@ async function readAnswer(chunks: AsyncIterator<Buffer>): Promise<{ answer: stri
   }
 }
 
-/** The bytes of the pieces of data, until the piece of length 0. */
+/** Yields the bytes of the pieces of data, until the piece of length 0. */
 async function* readPieces(rest: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   let held = rest
   let left = 0

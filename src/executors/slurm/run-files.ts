@@ -20,7 +20,7 @@ export interface RunDirectory {
   directory: string
 }
 
-/** null: invalid run id. Only here do ids become paths. */
+/** Returns null if the run id is invalid. Only this function turns ids into paths. */
 export const findRunDirectory = ({ runs }: Layout, runId: string): RunDirectory | null =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? { runId, directory: join(runs, runId) } : null
 
@@ -124,7 +124,7 @@ function usageOf(cpu = '-', memory = '-'): RunUsage {
 const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
 
 /**
- * Reasons that a record may give. NODE_TROUBLE is excluded, because it is retried without a limit and a job can write
+ * Reasons that a record may give. NODE_TROUBLE is excluded, because it is retried without a limit, and a job can write
  * the record.
  */
 const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND'] as const
@@ -170,7 +170,7 @@ export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<bo
   return true
 }
 
-/** true: the directory of the run was removed; false: it exists, or this is unknown now. */
+/** true: the directory of the run was removed. false: it exists, or the directories cannot be read now. */
 export async function isRemoved(layout: Layout, { directory }: RunDirectory): Promise<boolean> {
   try {
     await layout.checkReadable()

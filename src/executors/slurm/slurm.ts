@@ -61,7 +61,6 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   return executor
 }
 
-/** The parts of an executor, each made once. */
 function createParts(given: SlurmOptions, closing: AbortSignal) {
   const options = { ...optionDefaults, queues: {}, ...given }
   const { environment, hasRuns, deadlineSlackSeconds, clock, log } = options

@@ -4,13 +4,13 @@ import type { Slurm } from './commands.ts'
 
 /** `sstat` asks the nodes of every job. */
 const answerMsMax = 60_000
-/** Jobs per command, so that its command line stays short. */
+/** Maximum number of jobs per command, so that its command line stays short. */
 const jobsMax = 2_000
 const format = 'JobID,TRESUsageInTot'
 
 /**
- * The use of running jobs by their ids. Jobs are missing where the cluster gathers no accounting data
- * (JobAcctGatherType), and where the server may not read them.
+ * Reads the use of running jobs by id. Jobs are missing if the cluster gathers no accounting data (JobAcctGatherType),
+ * or the server may not read them.
  */
 export async function sampleJobs(slurm: Slurm, jobIds: readonly string[]): Promise<ReadonlyMap<string, Sample>> {
   let text = ''
@@ -28,7 +28,7 @@ async function readSteps(slurm: Slurm, jobIds: readonly string[]): Promise<strin
   }
 }
 
-/** Adds up the steps of each job: `7.batch|cpu=00:00:03,energy=0,fs/disk=120022399,mem=3972K,pages=3,vmem=4168K`. */
+/** Sums the steps of each job: `7.batch|cpu=00:00:03,energy=0,fs/disk=120022399,mem=3972K,pages=3,vmem=4168K`. */
 export function parseSteps(text: string): ReadonlyMap<string, Sample> {
   const samples = new Map<string, Sample>()
   for (const line of text.split('\n')) {
@@ -55,7 +55,7 @@ function parseSeconds(text = ''): number | null {
 
 const units = ['', 'K', 'M', 'G', 'T', 'P']
 
-/** null: not measured, which is also what 0 means: no process is without memory. */
+/** Returns null if memory was not measured. 0 means the same, because every process has memory. */
 function parseBytes(text = ''): number | null {
   const [, number, unit = ''] = text.match(/^([\d.]+)([KMGTP]?)$/) ?? []
   return number === undefined || Number(number) === 0 ? null : Math.round(Number(number) * 1024 ** units.indexOf(unit))

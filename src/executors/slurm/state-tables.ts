@@ -28,7 +28,7 @@ const phases = mapWords<Phase>([
   ['node lost', 'BOOT_FAIL LAUNCH_FAILED NODE_FAIL RECONFIG_FAIL'],
 ])
 
-/** null: unknown. */
+/** Returns null if the state is unknown. */
 export const phaseOfJob = (state: string): Phase | null => phases.get(state) ?? null
 
 /** An unknown state counts as alive. */

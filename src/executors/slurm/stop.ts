@@ -11,7 +11,7 @@ import type { SlurmJob } from './squeue-output.ts'
 
 /**
  * Stops a run. If it has not begun, the server takes its claim, so it never begins. Otherwise it gets TERM, and KILL
- * after its grace period; also after a record of its end, because the job can write that record.
+ * after its grace period, also after a record of its end, because the job can write that record.
  *
  * Signals go to the batch script, which passes them on to the command, and to the processes of srun. The whole Slurm
  * job is killed only at the end, because its last output would be lost.

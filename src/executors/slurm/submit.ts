@@ -35,8 +35,8 @@ const slow = `Slurm has not answered for ${slowMs / 1000} s`
 
 interface Waiting {
   /**
-   * Fires when this start is no longer wanted. The run is then left as it is, because another server may have to submit
-   * it.
+   * Fires when this start is no longer wanted. The run is then left unchanged, because another server may have to
+   * submit it.
    */
   unwanted: AbortSignal | undefined
   tell: ((info: string) => void) | undefined
@@ -45,7 +45,7 @@ interface Waiting {
 interface Prepared {
   texts: Readonly<Record<string, string>>
   account: Account | null
-  /** Makes a folder with the files of the snapshot; null: the run has no snapshot. */
+  /** Creates a folder with the files of the snapshot; null: the run has no snapshot. */
   unpack: ((folder: string) => Promise<void>) | null
 }
 
@@ -117,7 +117,7 @@ export class Submitter {
   }
 
   /**
-   * Prepares the submission; null: the run cannot be submitted with its present spec, but an earlier submission has
+   * Prepares the submission; null: the run cannot be submitted with its current spec, but an earlier submission has
    * begun.
    */
   async #prepare(run: RunSpec, files: RunDirectory, unwanted: AbortSignal | undefined): Promise<Submission | null> {
