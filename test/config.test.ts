@@ -133,7 +133,7 @@ describe('environment variables', () => {
     expect(refusal(yaml)).toEqual(['database.url: the variable PGPASS is not set; set PGPASS for the server'])
   })
 
-  it('are refused when misspelt, and only then', () => {
+  it('are rejected if misspelt, and otherwise accepted', () => {
     const refused = (env: Record<string, string>, yaml = '') => refusal(yaml, env)
     expect(refused({ BERTH_PROT: '1' })).toEqual(['BERTH_PROT: is not a known variable; did you mean BERTH_PORT?'])
     expect(refused({ BERTH_CONFG: 'x.yaml' })).toEqual([expect.stringMatching(/did you mean BERTH_CONFIG\?$/)])
@@ -146,7 +146,7 @@ describe('environment variables', () => {
     expect(load('server: { host: "${BERTH_HOSTS}" }', { BERTH_HOSTS: 'a' }).server.host).toBe('a')
   })
 
-  it('are named in the refusal of their value', () => {
+  it('are named in the error message about their value', () => {
     expect(refusal('', { BERTH_PORT: '40x' })).toEqual([
       expect.stringMatching(/^BERTH_PORT: "40x" is not a whole number/),
     ])
@@ -157,7 +157,7 @@ describe('environment variables', () => {
 })
 
 describe('users in the configuration', () => {
-  it('come from an OpenID provider, by the named claims', () => {
+  it('are read from an OpenID provider, by the configured claims', () => {
     const { oidc, bootstrapToken } = load(`
 auth:
   oidc: { issuer: "https://id.example.org", audience: berth, levelClaim: level, levels: { admins: ADMIN }, teamsClaim: groups }`).auth
@@ -182,7 +182,7 @@ auth:
 })
 
 describe('rates', () => {
-  it('belong to a pool; without rates costs are unknown', () => {
+  it('belong to a pool; without rates, costs are unknown', () => {
     const rates = { cpuHour: 0.02, gpuHour: 1.5, currency: 'EUR' }
     const [priced, free] = load(`pools: [{ name: a, rates: ${JSON.stringify(rates)} }, { name: b }]`).pools
     expect([priced.rates, free?.rates]).toEqual([rates, undefined])
@@ -214,7 +214,7 @@ describe('approval rules and the audit log', () => {
   })
 })
 
-describe('refusals of a configuration', () => {
+describe('error messages of a configuration', () => {
   it.each([
     [
       'approvalRules: [{ name: a, condition: {} }]',

@@ -45,7 +45,7 @@ const options = () => ({
 const words = (file: string, ...flags: string[]) => [join(root, 'src/backup/main.ts'), ...flags, '--', 'backup', file]
 
 describe('berth backup', () => {
-  it('writes a tar that only its owner may read, replaces an older file, and is recorded', async () => {
+  it('writes a tar that only its owner may read, replaces an older file, and is recorded in the database', async () => {
     const file = join(folder, 'mode.tar')
     await writeFile(file, 'older')
     await run(process.execPath, words(file), options())
@@ -58,7 +58,7 @@ describe('berth backup', () => {
     expect(record).toEqual({ taken_at: expect.any(Date) })
   })
 
-  it('writes the tar to stdout, and nothing else', async () => {
+  it('writes only the tar to stdout', async () => {
     const { stdout, stderr } = await run(process.execPath, words('-'), { ...options(), encoding: 'buffer' })
     expect(String(stderr)).toMatch(/^backup: \d+ rows, /)
     const file = join(folder, 'stdout.tar')
@@ -88,7 +88,7 @@ describe('berth backup', () => {
     expect(await listFiles()).toEqual(['stopped.tar'])
   })
 
-  it('refuses a database without tables of Berth, and a data directory without a database', async () => {
+  it('rejects a database without tables of Berth, and a data directory without a database', async () => {
     await using empty = await createEmptyDatabase(database)
     await expect(backUpTo(join(folder, 'empty.tar'), empty.url)).rejects.toThrow('the database has no tables of Berth')
     const nowhere = {
@@ -105,7 +105,7 @@ describe('berth backup', () => {
     expect(await readdir(folder)).not.toContain('nowhere')
   })
 
-  it('keeps to a rate, and ends when its time is over', async () => {
+  it('keeps to its maximum rate, and ends when its signal fires', async () => {
     const beganMs = systemClock.monotonicMs()
     await backUpTo(join(folder, 'rate.tar'), database.url, { bytesPerSecondMax: 100_000 })
     expect(systemClock.monotonicMs() - beganMs).toBeGreaterThan(2_000) // 100,000 bytes as hexadecimal digits
@@ -118,7 +118,7 @@ describe('berth backup', () => {
     await expect(taking).rejects.toThrow('too late')
   })
 
-  it('leaves output out on request: readers get a gap', async () => {
+  it('omits output on request, and readers get a gap', async () => {
     const file = join(folder, 'no-logs.tar')
     const { manifest } = await backUpTo(file, database.url, { withLogs: false })
     expect(manifest).toMatchObject({ withLogs: false, logs: [] })
@@ -131,7 +131,7 @@ describe('berth backup', () => {
   })
 
   it.each([true, false])(
-    'has the files of snapshots: %s; without them a snapshot has to be sent again',
+    'includes the files of snapshots: %s; without them a snapshot must be sent again',
     async (withFiles) => {
       const ann = await world.user(`ann-${withFiles}`, 'RESEARCHER')
       const files = { large: randomBytes(600_000), small: 'small' }

@@ -99,7 +99,7 @@ describe('a restored database', () => {
     expect(late).toEqual([])
   })
 
-  it('is empty when the restore was killed, and takes the backup then', async () => {
+  it('is empty after the restore was killed, and accepts the backup then', async () => {
     await using empty = await createEmptyDatabase(database)
     const objects = () => empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)
     const sessions = () =>
@@ -130,7 +130,7 @@ describe('a restored database', () => {
     expect(await readRows(empty.db.sql, 'job')).toHaveLength(5)
   })
 
-  it('takes no second backup, and stays as it is', async () => {
+  it('accepts no second backup, and stays unchanged', async () => {
     await using empty = await createEmptyDatabase(database)
     await restoreTo(empty.url, file)
     await expect(restoreTo(empty.url, file)).rejects.toThrow(/is not empty: it has the /)
@@ -174,7 +174,7 @@ const changeManifest = (change: (manifest: Manifest) => void) =>
     files.set('manifest.json', Buffer.from(JSON.stringify(changed)))
   })
 
-describe('a backup is refused by name, with nothing written,', () => {
+describe('a backup is rejected with the name of the file, and no row is written,', () => {
   it('for one flipped bit in any of its files', async () => {
     const whole = await readFile(file)
     const names = [
@@ -204,7 +204,7 @@ describe('a backup is refused by name, with nothing written,', () => {
     await expectRefusal(join(folder, 'flipped.tar'), /is damaged or cut after tables\//)
   })
 
-  it('for a missing part, and for a part too many', async () => {
+  it('for a missing part, and for an additional part', async () => {
     const missing = await writeChanged((files) => files.delete('tables/job/000001.copy'), { sums: false })
     await expectRefusal(missing, /is damaged: tables\/job\/000001.copy is missing/)
     const unlisted = await writeChanged((files) => files.delete('tables/job/000001.copy'))
@@ -213,7 +213,7 @@ describe('a backup is refused by name, with nothing written,', () => {
     await expectRefusal(more, /has files that manifest.json does not name/)
   })
 
-  it('for an end that is cut anywhere', async () => {
+  it('for a truncation at any position', async () => {
     const { length } = await readFile(file)
     const path = join(folder, 'cut.tar')
     for (const left of [length - 512, length - 1_024, length - 2_000, Math.floor(length / 2), 1_000, 512]) {
@@ -223,7 +223,7 @@ describe('a backup is refused by name, with nothing written,', () => {
     }
   })
 
-  it('for a newer version, another build, and another file', async () => {
+  it('for a newer version, another build, and another kind of file', async () => {
     const newer = await changeManifest(({ migrations }) =>
       migrations.push({ name: '29990101000000_later', checksum: '0'.repeat(64) }),
     )
@@ -242,7 +242,7 @@ describe('a backup is refused by name, with nothing written,', () => {
     await expectRefusal(path, /is compressed: decompress it first with "zstd -d"/)
   })
 
-  it('for a row that PostgreSQL refuses', async () => {
+  it('for a row that PostgreSQL rejects', async () => {
     const path = await writeChanged((files) => {
       const name = 'tables/feed_head/000001.copy'
       const body = Buffer.from('2\t0\t0\n')
@@ -258,7 +258,7 @@ describe('a backup is refused by name, with nothing written,', () => {
   })
 })
 
-it('a missing file is refused before a data directory is made', async () => {
+it('a missing file is rejected before a data directory is created', async () => {
   const dataDir = join(folder, 'never-made')
   const config = { ...readConfig(['--config', '/dev/null']), dataDir }
   const task = { config: { ...config, database: { ...config.database, url: null } }, file: join(folder, 'absent.tar') }

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { makeDataDirectory } from '../../src/config/data-directory.ts'
 import { makeDirectory } from '../support/directory.ts'
 
-test('a data directory that cannot be written is refused in one line', async () => {
+test('a data directory that is not writable is rejected in one line', async () => {
   const folder = makeDirectory()
   const file = join(folder, 'file')
   await writeFile(file, '')
@@ -22,7 +22,7 @@ test('a data directory that cannot be written is refused in one line', async () 
 })
 
 test.runIf(process.platform === 'linux')(
-  'a data directory in a file system that cannot hold folders is refused',
+  'a data directory in a file system that cannot hold folders is rejected',
   () => {
     const script = `
     import { makeDataDirectory } from '${new URL('../../src/config/data-directory.ts', import.meta.url)}'
@@ -36,13 +36,13 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-describe('a data directory that other accounts could change is refused with the remedy', () => {
+describe('a data directory that other accounts could change is rejected with the remedy', () => {
   let folder: string
   beforeEach(() => {
     folder = makeDirectory()
   })
 
-  test.each([0o770, 0o707, 0o1777])('because of mode %o', async (mode) => {
+  test.each([0o770, 0o707, 0o1777])('if its mode is %o', async (mode) => {
     const path = join(folder, 'data')
     await mkdir(path)
     await chmod(path, mode)
@@ -60,7 +60,7 @@ describe('a data directory that other accounts could change is refused with the 
     expect(() => makeDataDirectory(path, 0o700)).toThrow(text)
   })
 
-  test('because a parent folder is world-writable, also behind a link', async () => {
+  test('if a parent folder is world-writable, also behind a link', async () => {
     const open = join(folder, 'open')
     await chmod(folder, 0o711)
     await mkdir(join(open, 'in'), { recursive: true })
@@ -74,7 +74,7 @@ describe('a data directory that other accounts could change is refused with the 
     makeDataDirectory(join(open, 'in', 'data'), 0o700)
   })
 
-  test('unless no other account can reach the world-writable folder, such as a volume of a pod', async () => {
+  test('unless no other account can reach the world-writable folder, as in the volume of a pod', async () => {
     const volume = join(folder, 'volume')
     await mkdir(volume)
     await chmod(volume, 0o777)

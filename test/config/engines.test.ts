@@ -33,13 +33,13 @@ it('a node has the address of its engine, its certificates and its data roots', 
   ])
 })
 
-it('without a user, a port and a path, ssh decides and the socket is that of Docker', () => {
+it('an address without user, port and path leaves the first two to ssh, and uses the socket of Docker', () => {
   const { pools } = load(withNodes(node('gpu1', "engine: 'ssh://gpu1'")))
   const ssh = { user: null, host: 'gpu1', port: null, socket: '/var/run/docker.sock' }
   expect(pools[0].nodes?.[0]?.engine).toMatchObject({ ssh })
 })
 
-it('a node without an engine is as before', () => {
+it('a node without an engine has no engine fields', () => {
   const { pools } = load('pools: [{ name: here, executor: container, nodes: [{ name: n1, cpu: 4, memoryGib: 8 }] }]')
   expect(pools[0].nodes).toEqual([
     { name: 'n1', cpuMillis: 4000, memoryBytes: 8 * 2 ** 30, cpuModel: null, infiniband: false, devices: [] },
@@ -77,14 +77,14 @@ it.each([
   ['data roots without an engine', node('a', 'data: { roots: { d: /d } }'), 'data: is used only with engine'],
 ])('%s is refused', (_, nodes, message) => expect(refusal(withNodes(nodes))).toContain(message))
 
-it('another executor is refused', () => {
+it('an engine of a node is rejected for other executors', () => {
   const nodes = node('a', "engine: 'ssh://a'")
   expect(refusal(withNodes(nodes, 'executors: [local, container]'))).toContain(
     'engine: is not used by local, container',
   )
 })
 
-it('jobs on other machines need an address of the server, those on this machine do not', () => {
+it('jobs on other machines require an address of the server, and jobs on this machine do not', () => {
   const pool = (engine: string) =>
     `pools: [{ name: lab, executor: container, nodes: [${node('a', `engine: '${engine}'`)}] }]`
   expect(refusal(pool('ssh://a'))).toContain('server.publicUrl: is missing: jobs on other machines need an address')

@@ -53,11 +53,11 @@ test('a YAML alias is accepted', () => {
   expect(second?.native).toEqual({ p: 'x' })
 })
 
-test('a refusal shows the beginning of a long value', () => {
+test('an error message shows only the beginning of a long value', () => {
   expect(() => load(written('x'.repeat(1_000_000)))).toThrow(/^the file: "x{199}… is not a YAML mapping; .{1,60}$/)
 })
 
-test('a named pipe, a device and a folder are refused without waiting', () => {
+test('a named pipe, a device and a folder are rejected without blocking', () => {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   for (const path of [pipe, '/dev/zero'])
@@ -66,7 +66,7 @@ test('a named pipe, a device and a folder are refused without waiting', () => {
   expect(load('/dev/null').logLevel).toBe('info')
 })
 
-test('a file that is not UTF-8 is refused', () => {
+test('a file that is not UTF-8 is rejected', () => {
   const path = join(folder, 'latin1.yaml')
   writeFileSync(path, Buffer.from('dataDir: /srv/gr\xf6\xdfe', 'latin1'))
   expect(() => load(path)).toThrow(`${path}: cannot be read (it is not in UTF-8)`)

@@ -3,20 +3,20 @@ import { greeting } from '../../src/config/greeting.ts'
 
 const ready = { version: '1.0.0', url: 'http://127.0.0.1:4000', port: 4000, singleUser: true }
 
-it('names the URL of the server, and commands that reach it', () => {
+it('the greeting shows the URL of the server, and commands that reach it', () => {
   expect(greeting(ready)).toMatch(/is ready at http:\/\/127\.0\.0\.1:4000\n/)
   expect(greeting({ ...ready, url: 'http://127.0.0.1:4100', port: 4100 })).toMatch(
     /BERTH_URL=http:\/\/127\.0\.0\.1:4100 \S+ submit/,
   )
 })
 
-it('names an address that a browser opens if the server listens on all', () => {
+it('the greeting shows an address that a browser can open if the server listens on all addresses', () => {
   const text = greeting({ ...ready, url: 'http://0.0.0.0:4000', singleUser: false })
   expect(text).toContain('is ready at http://127.0.0.1:4000 and at all addresses of this machine\n')
   expect(text).toMatch(/login http:\/\/127\.0\.0\.1:4000\n/)
   expect(text).not.toContain('0.0.0.0')
 })
 
-it('names no URL of a server without the API', () => {
+it('the greeting of a server without the API shows no URL', () => {
   expect(greeting({ ...ready, url: null })).toBe('\nBerth 1.0.0 is ready: it schedules jobs and serves no API\n\n')
 })

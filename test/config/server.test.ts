@@ -14,7 +14,7 @@ describe('trusted proxies', () => {
 })
 
 describe('a certificate', () => {
-  it('has files beside the configuration, and needs a public URL', () => {
+  it('is read from files beside the configuration, and requires a public URL', () => {
     const { tls } = load(
       'server: { publicUrl: "https://berth.example.org", tls: { cert: a.crt, key: /keys/a.key } }',
     ).server

@@ -50,13 +50,13 @@ test.each([
   expect(() => load([{ ...good, ...change }])).toThrow(refusal)
 })
 
-test('names are unique, and there are at most 20', () => {
+test('names of endpoints are unique, and there are at most 20 endpoints', () => {
   expect(() => load([good, good])).toThrow('webhooks[1].name: "ci" is defined twice')
   const many = Array.from({ length: 21 }, (_, i) => ({ ...good, name: `n${i}` }))
   expect(() => load(many)).toThrow('webhooks: has 21 entries; keep at most 20')
 })
 
-test('a refusal never shows a secret', () => {
+test('an error message never shows a secret', () => {
   const wrong = [secret, [secret], { ...good, url: secret, secret: { key: secret } }, { ...good, name: [secret] }]
   for (const webhooks of [...wrong.map((each) => [each]), secret])
     try {

@@ -51,7 +51,7 @@ test('a blocked job does not start while others run, and starts once approved', 
   expect(cost?.amount).toBeLessThan(1)
 })
 
-test('a job without a decision in time fails without a run', async () => {
+test('a job that is not decided in time fails without a run', async () => {
   const id = await api.submit({ command: ['true'], name: 'brief', maxRunTimeSeconds: 60 })
   expect(await over(id)).toMatchObject({
     state: 'FAILED',

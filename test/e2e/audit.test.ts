@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const jobsEach = isWhole ? 100 : 40
 
-test('the audit chain stays valid while three processes write and one chains', async () => {
+test('the audit chain stays valid while three processes write entries and one chains them', async () => {
   const count = async () => {
     const [row] = await database.db.sql.query<{ chained: number; open: number }>(
       `SELECT count(*) FILTER (WHERE seq IS NOT NULL) AS chained, count(*) FILTER (WHERE seq IS NULL) AS open FROM audit_entry

@@ -30,7 +30,7 @@ function random(seed: number) {
 /** 300 jobs with `npm run test:whole`. */
 const jobs = isWhole ? 300 : 100
 
-test('74: jobs cancelled at random moments end in exactly one final state each', async () => {
+test('jobs cancelled at random times end in exactly one final state each', async () => {
   const next = random(20_261_121)
   const submit =
     'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }'

@@ -85,7 +85,7 @@ const caughtUp = (stream: Listening, wanted: () => Promise<string[]>) =>
     what: 'the stream has each event once',
   })
 
-test('after a failover that lost transactions every stream resets and continues with the stored state', async () => {
+test('after a failover that lost transactions, every stream resets and continues with the stored state', async () => {
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const updates = listen(updatesQuery)
   const tail = listen(tailQuery, { jobId: kept })
@@ -164,7 +164,7 @@ test.each(runs)(
   240_000,
 )
 
-test('after a failover to a synchronous standby no stream resets, and each event arrives once', async () => {
+test('after a failover to a synchronous standby, no stream resets, and each event arrives once', async () => {
   await database.commitOnBoth()
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const tail = listen(tailQuery, { jobId: kept })

@@ -19,7 +19,7 @@ const exchanges = isWhole ? 300 : 100
  * `npm run test:whole` sends 2,000 requests and 300 malformed ones. `npm run fuzz` is the same for longer, and looks at
  * the event loop and the heap of the server too.
  */
-test('the server answers random requests of every level, and malformed ones, without an internal error', {
+test('the server responds to random requests of every level, and to malformed ones, without an internal error', {
   timeout: 300_000,
 }, async () => {
   await using opened = new AsyncDisposableStack()

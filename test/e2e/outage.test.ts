@@ -70,7 +70,7 @@ async function demandRefusals() {
   }
 }
 
-test('during a database outage callers get an error, and streams continue afterwards without a loss', async () => {
+test('during a database outage, callers get an error, and streams continue afterwards without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
   // Clients that do not come back: these very connections must live.
@@ -110,7 +110,7 @@ test('during a database outage callers get an error, and streams continue afterw
   for await (const { data } of queue) if (data?.['workloadStatus'].running === 0) break // it tells of the end, too
 })
 
-test('sessions that PostgreSQL terminates repeatedly only cost time', async () => {
+test('sessions that PostgreSQL terminates repeatedly only cause delays', async () => {
   const { sql } = database.db
   const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }))
   const done = async (ids: readonly string[]) =>
@@ -161,7 +161,7 @@ test('a leader that is disconnected briefly leads again and starts the waiting j
 /** Parts of the server that meet an outage, each with a line at its begin, and one at its end. */
 const partsMax = 25
 
-test('the log has one line for each component hit by an outage, without a stack', () => {
+test('the log has one line for each component that an outage affects, without a stack', () => {
   const lines = server.output().match(/^\{.*$/gm) ?? []
   const troubles = lines.filter((line) => line.includes('"trouble"'))
   expect(troubles.length).toBeGreaterThan(0)

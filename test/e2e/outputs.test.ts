@@ -56,7 +56,7 @@ interface Job {
 }
 
 describe('spec.outputs', () => {
-  it('keeps matching files of a run that failed, and no others', async () => {
+  it('keeps the matching files of a failed run, and no others', async () => {
     const script = 'mkdir -p runs/a; echo 1,2 >m.csv; echo x >runs/a/w.txt; echo y >other; exit 3'
     const { state, files, told } = await run(script, '--out', 'runs/**', '--out', '*.csv')
     expect(state).toBe('FAILED')
@@ -67,7 +67,7 @@ describe('spec.outputs', () => {
     expect(told).toBe('Stored 2 output files')
   })
 
-  it('names links, hostile names and files that do not fit, and keeps the rest', async () => {
+  it('reports links, hostile names and files that do not fit, and keeps the other files', async () => {
     const script = `ln -s /etc/passwd link; ln -s /etc folder; touch "$(printf 'a\\nb')"; mkfifo pipe
       truncate -s 10G sparse; echo good >good; truncate -s 5000001 big`
     const { files, told } = await run(script, '--out', '*')
@@ -85,20 +85,20 @@ describe('spec.outputs', () => {
     expect(told).toContain('"big" has 5000001 bytes')
   })
 
-  it('says that no file matched', async () => {
+  it('reports that no file matched', async () => {
     const { files, told, state } = await run('true', '--out', 'none/**')
     expect([state, files, told]).toEqual(['SUCCEEDED', [], 'No output files'])
   })
 })
 
 describe('berth artifact', () => {
-  it('puts a file under the name of an output file, which stays one artifact', async () => {
+  it('puts a file under the name of an output file, which remains one artifact', async () => {
     const { files, told } = await run('echo 1 >m; berth artifact put m --name m; echo 2 >n', '--out', '*')
     expect(files.map(({ name }) => name)).toEqual(['m', 'n'])
     expect(told).toBe('Stored 2 output files')
   })
 
-  it('puts a file from inside, lists, prints and copies the files of a job', async () => {
+  it('puts a file from inside a job, and lists, prints and copies the files of a job', async () => {
     const script =
       'mkdir d; printf "a,b\\n" >d/m.csv; head -c 40000 /dev/urandom >d/big; cp d/big d/same; berth artifact put d/m.csv --name put.csv'
     const { id, files } = await run(script, '--out', 'd/')

@@ -129,7 +129,7 @@ function testStart(suite: Suite): void {
     expect(await suite.backend.starts(run)).toBeOneOf([1, null])
   })
 
-  it('starts a run once when several servers call it at once', async () => {
+  it('starts a run once when several servers start it at the same time', async () => {
     const run = suite.backend.run({ endless: true })
     const servers = [suite.executor, await suite.open(), await suite.open()]
     const handles = await Promise.all([...servers, ...servers].map((server) => server.start(run)))
@@ -139,7 +139,7 @@ function testStart(suite: Suite): void {
     expect(await suite.backend.starts(run)).toBeOneOf([1, null])
   })
 
-  it('does not run again after the end', async () => {
+  it('does not start a run again after its end', async () => {
     const run = suite.backend.run({ exitCode: 3 })
     const handle = await suite.start({}, run)
     await untilEnded(suite.executor, handle)
@@ -169,7 +169,7 @@ function testFind(suite: Suite): void {
     expect((await untilState(suite.executor, handle, 'running')).state).toBe('running')
   })
 
-  it('starts nothing, and returns null for a forgotten run', async () => {
+  it('returns null for a forgotten run, and does not start it', async () => {
     expect(await suite.executor.find(suite.backend.run({}).runId)).toBeNull()
     const run = suite.backend.run({})
     const handle = await suite.start({}, run)
@@ -212,7 +212,7 @@ function testInspect(suite: Suite): void {
     expect((await untilEnded(suite.executor, handle)).nativeId).toBe(name)
   })
 
-  it('reports the same after a restart', async () => {
+  it('reports the same state after a restart of the server', async () => {
     const running = await suite.start({ endless: true })
     const ended = await suite.start({ exitCode: 5 })
     await untilEnded(suite.executor, ended)
@@ -230,14 +230,14 @@ function testStop(suite: Suite): void {
     expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
   })
 
-  it('ends a run by KILL without a grace', async () => {
+  it('ends a run by KILL if the grace period is 0', async () => {
     const handle = await suite.start({ endless: true, ignoresTerm: true })
     await untilState(suite.executor, handle, 'running')
     await suite.executor.stop(handle, 0)
     expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
   })
 
-  it('kills a run that ignores TERM after the grace, also by another server', async () => {
+  it('kills a run that ignores TERM after the grace period, also by another server', async () => {
     const handle = await suite.start({ endless: true, ignoresTerm: true, lines: 1 })
     await read(suite.executor, handle, { enough: ({ out }) => out === text(1) })
     await suite.executor.stop(handle, 300)
@@ -245,13 +245,13 @@ function testStop(suite: Suite): void {
     expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
   })
 
-  it('ends a run right after its start', async () => {
+  it('ends a run immediately after its start', async () => {
     const handle = await suite.start({ endless: true })
     await suite.executor.stop(handle, graceMs)
     expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
   })
 
-  it('may be repeated, and the earlier end counts', async () => {
+  it('may be repeated, and the earlier KILL applies', async () => {
     const handle = await suite.start({ endless: true, ignoresTerm: true, lines: 1 })
     await read(suite.executor, handle, { enough: ({ out }) => out === text(1) })
     await suite.executor.stop(handle, graceMs)
@@ -263,7 +263,7 @@ function testStop(suite: Suite): void {
     expect(await observe(suite.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('changes nothing after the end', async () => {
+  it('does not change the end of an ended run', async () => {
     const handle = await suite.start({ exitCode: 4 })
     await untilEnded(suite.executor, handle)
     await suite.executor.stop(handle, graceMs)
@@ -293,7 +293,7 @@ function testLogs(suite: Suite): void {
     expect((await reading).out).toBe(text(3))
   })
 
-  it('resume at a stored position, also after a restart', async () => {
+  it('resume at a stored position, also after a restart of the server', async () => {
     const handle = await suite.start({ lines: 30_000 })
     const first = await read(suite.executor, handle, { enough: ({ out }) => out.length > 100_000 })
     await suite.restart()
@@ -302,7 +302,7 @@ function testLogs(suite: Suite): void {
     expect((await read(suite.executor, handle, { from: second.next })).out).toBe('')
   })
 
-  it('can be cancelled at any moment', async () => {
+  it('can be aborted at any time', async () => {
     const handle = await suite.start({ endless: true })
     const abort = new AbortController()
     const next = suite.executor.logs(handle, null, abort.signal)[Symbol.asyncIterator]().next()
@@ -332,7 +332,7 @@ function testWatch(suite: Suite): void {
     await watching
   })
 
-  it('ends when it is cancelled', async (context) => {
+  it('ends when it is aborted', async (context) => {
     if (!suite.executor.watch) return context.skip('the executor does not push')
     const abort = new AbortController()
     const next = suite.executor.watch?.(abort.signal)[Symbol.asyncIterator]().next()
@@ -342,7 +342,7 @@ function testWatch(suite: Suite): void {
 }
 
 function testSample(suite: Suite): void {
-  it('measures running runs, and leaves out what it cannot measure', async () => {
+  it('measures running runs, and omits values that it cannot measure', async () => {
     const handle = await suite.start({ endless: true })
     await untilState(suite.executor, handle, 'running')
     const runs = [

@@ -14,7 +14,7 @@ interface Suite {
 
 /** The files that a run leaves in its working directory. */
 export function testOutputs(suite: Suite): void {
-  it('are found and read after the end, without links, also by a server that starts later', async (context) => {
+  it('are found and read after the end of the run, without links, also by a server that starts later', async (context) => {
     const made = suite.backend.run({})
     const { honours } = findTraits(suite.executor.name)
     if (!honours.includes('outputs') || made.spec.command?.[0] !== '/bin/sh')

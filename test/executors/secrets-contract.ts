@@ -17,7 +17,7 @@ const pollMs = 20
 /** Variables that Berth adds to a run, such as the values of secrets and the token. */
 export function testSecrets(suite: Suite): void {
   describe.each([true, false])('with inheritance %s', (inheritEnvironment) => {
-    it('reaches the run, but no list of processes and no description of the run', async ({ skip }) => {
+    it('reaches the run, and appears in no list of processes and no description of the run', async ({ skip }) => {
       const made = suite.backend.run({})
       if (made.spec.command?.[0] !== '/bin/sh') return skip('the jobs have no commands')
       const value = `it's ${randomBytes(16).toString('hex')}`

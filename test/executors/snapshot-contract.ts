@@ -38,7 +38,7 @@ export function testSnapshot(suite: Suite): void {
   }
   const unfit = 'the executor has no snapshots, or its jobs no commands'
 
-  it('is there with its contents, modes and links, and belongs to the job', async (context) => {
+  it('has the contents, modes and links of the files, and belongs to the account of the job', async (context) => {
     const foreign = 'find . ! -user "$(id -u)"'
     const out = await run(
       `find . | sort; cat data/in.txt; readlink latest; find . -type f -perm 750; find . -perm 640; ${foreign}`,
@@ -56,7 +56,7 @@ export function testSnapshot(suite: Suite): void {
     await expect(run('true', 'src/run')).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
   })
 
-  it('is a new copy for each run', async (context) => {
+  it('is copied again for each run', async (context) => {
     const change = 'cat data/in.txt; ls new; echo changed >data/in.txt; echo >new; rm -r src; chmod 500 .'
     const first = await run(change)
     if (first === null) return context.skip(unfit)

@@ -160,7 +160,7 @@ test('jobStatus restarts with a reset, or ends if its job is lost', async () => 
   await stream.return()
 })
 
-test('jobStatus opened after a failover shows the state in the database', async () => {
+test('jobStatus that is opened after a failover shows the state in the database', async () => {
   const { jobId, position, stream } = await streamOfLost()
   await stream.return()
   await failOverAndWake(position)
@@ -169,7 +169,7 @@ test('jobStatus opened after a failover shows the state in the database', async 
   await status.return()
 })
 
-test('jobUpdates opened before the server has noticed a failover shows no lost event', async () => {
+test('jobUpdates that is opened before the server notices a failover shows no lost event', async () => {
   // The ring has not looked at the database again when the stream begins.
   const { sql } = database.db
   const query: Sql['query'] = async (text, values, name) => {
@@ -188,7 +188,7 @@ test('jobUpdates opened before the server has noticed a failover shows no lost e
   await Promise.all([stream.return(), later.return()])
 })
 
-test('jobStatus opened before the server has noticed a failover shows no lost event', async () => {
+test('jobStatus that is opened before the server notices a failover shows no lost event', async () => {
   const { jobId, position, stream } = await streamOfLost()
   const status = await feed.jobStatus({ viewer: ada, jobId })
   await next(status)
@@ -204,7 +204,7 @@ test('jobStatus opened before the server has noticed a failover shows no lost ev
   await Promise.all([stream.return(), status.return(), later.return()])
 })
 
-test('removal of events by retention or deletion does not count as a loss', async () => {
+test('events removed by retention or deletion do not count as lost', async () => {
   const jobId = await queuedJob()
   const goneId = await queuedJob()
   await sequence()

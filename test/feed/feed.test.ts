@@ -76,7 +76,7 @@ const transitions = async (stream: AsyncGenerator<{ kind: string }, void, void>)
   return value as Transitions
 }
 
-test('jobStatus begins with the event of the current state and ends with the final one', async () => {
+test('jobStatus begins with the event of the current state and ends with the final event', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   const first = await transitions(stream)
@@ -92,7 +92,7 @@ test('jobStatus begins with the event of the current state and ends with the fin
   expect(messages.at(-1)).toMatchObject({ kind: 'transitions', phase: 'LIVE', isFinal: true, cursor: 5 })
 })
 
-test('jobStatus replays from a cursor, in messages of at most 200 events, without late reports of a finished job', async () => {
+test('jobStatus replays from a cursor, in messages of at most 200 events, and ends with the final event despite late reports', async () => {
   const jobId = await runningJob()
   for (let more = 0; more < 450; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await end(jobId)
@@ -103,7 +103,7 @@ test('jobStatus replays from a cursor, in messages of at most 200 events, withou
   expect(messages.filter((message) => message.kind === 'transitions' && message.events.length > 200)).toEqual([])
 })
 
-test('jobStatus of a finished job completes at once, with and without events to send', async () => {
+test('jobStatus of a finished job completes at once, with or without events to send', async () => {
   const jobId = await runningJob()
   await end(jobId)
   expect(seqs(await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
@@ -152,7 +152,7 @@ test('jobStatus of a deleted job resets and completes', async () => {
   ])
 })
 
-test('jobUpdates reports a deletion to the viewers of the job, once and after its events', async () => {
+test("jobUpdates reports a deletion to the viewers of the job, once, and after the job's events", async () => {
   const { position: after } = await feed.head()
   const [kept, mine, other, hers] = [
     await runningJob(ada, { name: 'gone-0' }),
@@ -184,7 +184,7 @@ test('jobUpdates reports a deletion to the viewers of the job, once and after it
   expect(gone.sort()).toEqual([mine, other].sort())
 })
 
-test('a filter by state gets the deletion of a job whatever its last state: its events are gone', async () => {
+test('a filter by state reports the deletion of a job in any state, because its events are gone', async () => {
   const { position: after } = await feed.head()
   const done = await runningJob()
   await end(done)
@@ -207,7 +207,7 @@ test('a cursor beyond retention, or beyond the job, resets and continues with th
   expect(seqs(late)).toEqual([5])
 })
 
-test('jobUpdates with twelve writers loses and repeats no event, and keeps the order', async () => {
+test('jobUpdates loses and repeats no event of twelve writers, and keeps their order', async () => {
   const jobs = await Promise.all(Array.from({ length: 12 }, () => runningJob()))
   const { position: after } = await feed.head()
   const total = 12 * 40
@@ -243,7 +243,7 @@ test('jobUpdates with twelve writers loses and repeats no event, and keeps the o
     )
 })
 
-test('a filter matches an event if the job matched before or after it; jobs of others stay hidden', async () => {
+test('a filter matches an event if the job matched before or after it, and jobs of others stay hidden', async () => {
   const { position: after } = await feed.head()
   const mine = await runningJob(ada, { name: 'train-1' })
   await runningJob(ada, { name: 'other' })
@@ -282,7 +282,7 @@ test('a reader that falls behind the ring continues from the database', async ()
   await stream.return()
 })
 
-test('jobUpdates from a cursor older than retention resets', async () => {
+test('jobUpdates resets if its cursor is older than retention', async () => {
   await runningJob()
   await database.db.sql.query('UPDATE feed_head SET forgotten = position - 2')
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT forgotten FROM feed_head)')
@@ -315,7 +315,7 @@ test('jobUpdates restarts if the position of its cursor now has another event', 
 
 const aMoment = new Date('2026-01-01T12:00:00Z')
 
-test('silence is filled with heartbeats whose cursor passes filtered events', async () => {
+test('silent streams get heartbeats, whose cursor is after filtered events', async () => {
   const clock = createFakeClock()
   const quiet = createFeed({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
@@ -339,7 +339,7 @@ test('silence is filled with heartbeats whose cursor passes filtered events', as
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
-test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per heartbeat, for 15 s', async (name) => {
+test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps for 15 s, once per heartbeat', async (name) => {
   const jobId = await runningJob()
   const open = async function* (own: { clock: Clock; time: Time }) {
     yield* await createFeed({ db: database.db, wakeups, ...own, log })[name]({ viewer: ada, jobId })
@@ -347,7 +347,7 @@ test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per hea
   expect(await laterHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('streams without wake-ups get the same events by polling', async () => {
+test('streams without wake-ups receive the same events by polling', async () => {
   const deaf = new Wakeups({ address: null, topics, clock: systemClock, log })
   const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
@@ -377,7 +377,7 @@ test('an outage of the database only delays streams', async () => {
   await Promise.all([status.return(), updates.return()])
 })
 
-test('closed streams release all resources, however they wait', async () => {
+test('closed streams release all resources, wherever they wait', async () => {
   const jobId = await runningJob()
   const streams = [
     ...(await Promise.all(Array.from({ length: 20 }, () => feed.jobStatus({ viewer: ada, jobId, after: 3 })))),

@@ -16,7 +16,7 @@ function open() {
   return { sent, complaints, unblock: unblocked.resolve, ...reports }
 }
 
-it('metrics that arrive during a report are sent together, of a step the newest', async () => {
+it('metrics that arrive during a report are sent together, and of each step only the newest values', async () => {
   const { sent, unblock, settled, metrics, progress } = open()
   void metrics({ loss: 3 }, 1)
   void metrics({ loss: 2, acc: 0.5 }, 2)
@@ -36,7 +36,7 @@ it('metrics that arrive during a report are sent together, of a step the newest'
   ])
 })
 
-it('of too many unsent metrics every second one of each name is dropped, never the newest', async () => {
+it('if there are too many unsent metrics, every second one of each name is dropped, except the newest', async () => {
   const { sent, unblock, settled, metrics } = open()
   void metrics({ begin: 1 })
   for (let step = 0; step <= 500; step++) void metrics({ a: step, b: step }, step)
@@ -46,7 +46,7 @@ it('of too many unsent metrics every second one of each name is dropped, never t
   expect(ofB?.map(({ step }) => step)).toEqual(Array.from({ length: 251 }, (_, i) => 2 * i))
 })
 
-it('a metric that is not finite is left out with a line in the log', async () => {
+it('a metric that is not finite is omitted with a line in the log', async () => {
   const { sent, complaints, unblock, settled, metrics } = open()
   unblock()
   await metrics({ loss: Number.NaN })

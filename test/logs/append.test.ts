@@ -28,7 +28,7 @@ test('reopening a log returns its current position', async () => {
   expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
 })
 
-test('only one of several pumps at the same head writes', async () => {
+test('of several pumps that append at the same head, only one writes', async () => {
   const { sql, head, read } = await newLog()
   const pumps = Array.from({ length: 12 }, (_, pump) =>
     append(sql, head, { pieces: [out(`pump ${pump}\n`)], position: pump, bytesMax }),
@@ -48,7 +48,7 @@ test('a sealed log accepts no output, and its open lines have ended', async () =
   expect(await openLog(sql, runId)).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
 
-test('a log cannot begin after its run has ended; a log that began accepts output until it is sealed', async () => {
+test('a log cannot begin after its run has ended; a log that has begun accepts output until it is sealed', async () => {
   const [late, early] = [await newLog(), await newLog()]
   const { sql } = late
   const next = await append(sql, early.head, { pieces: [out('a\n')], position: null, bytesMax })
@@ -128,7 +128,7 @@ test('a log continues with bytes after its limit was raised', async () => {
   ])
 })
 
-test('a gap ends the open lines and takes up offsets', async () => {
+test('a gap ends the open lines, and its offsets are not reused', async () => {
   const { sql, head, read } = await newLog()
   const pieces = [out('cut'), { gap: 'LOST', bytes: 100 } as const, out('next\n')]
   await append(sql, head, { pieces, position: null, bytesMax })
@@ -146,7 +146,7 @@ test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap has a reason: %s
   expect((await read()).gaps).toMatchObject([{ startOffset: 0, endOffset: 1, reason: gap }])
 })
 
-test('runs of a job follow one another under one cursor', async () => {
+test('a reader continues from one run of a job to the next with the same cursor', async () => {
   const { sql, jobId, runId, head, read } = await newLog()
   await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })
   await sealLog(sql, [runId])

@@ -50,7 +50,7 @@ test('small appends of many runs share a statement, for new and existing logs', 
   }
 })
 
-test('a large append has its own statement', async () => {
+test('a large append is stored with its own statement', async () => {
   const { sql, names } = noting()
   const [run] = await newRuns(1)
   const bytes = randomBytes(logChunkBytesMax + 5)
@@ -84,7 +84,7 @@ test('an append to a locked log does not delay other logs', async () => {
   expect(await textOf(free?.jobId ?? '')).toBe('one\ntwo\nthree\n')
 })
 
-test('an append that the database refuses does not affect others', async () => {
+test('an append that the database rejects does not affect other appends', async () => {
   const append = createAppender(database.db.sql)
   const runs = await newRuns(5)
   const appends = runs.map(({ runId }, n) =>
@@ -96,7 +96,7 @@ test('an append that the database refuses does not affect others', async () => {
   expect(texts).toEqual(['text\n', 'text\n', '', 'text\n', 'text\n'])
 })
 
-test('only one pump of many processes writes at each head', async () => {
+test('if many processes write at the same head, only one pump succeeds', async () => {
   const appenders = Array.from({ length: 4 }, () => createAppender(database.db.sql))
   const runs = await newRuns(20)
   const pumps = appenders.flatMap((append, n) =>

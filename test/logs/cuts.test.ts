@@ -129,7 +129,7 @@ async function pagesOf(jobId: string, streams: readonly LogStream[], linesMax: n
   return pages
 }
 
-describe('for any output and any split', () => {
+describe('for any output, split in any way,', () => {
   test('pages of any size give the same text and lines', async () => {
     await fc.assert(
       fc.asyncProperty(writes, chosen, fc.integer({ min: 1, max: 50 }), async (parts, streams, linesMax) => {
@@ -151,7 +151,7 @@ describe('for any output and any split', () => {
     )
   })
 
-  test('a page after every write gives the same text of one stream, and only whole characters', async () => {
+  test('pages read after every write give the same text of a stream, without split characters', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 1, max: 20 }), async ({ stream, parts }, linesMax) => {
         const { jobId, write, finish } = await newLog()
@@ -217,7 +217,7 @@ describe('for any output and any split', () => {
     await wakeups.stop()
   })
 
-  test('the last lines are exact for the chosen streams', async () => {
+  test('the last lines of the chosen streams are counted exactly', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 0, max: 30 }), async ({ stream, parts }, lastLines) => {
         const { jobId, write, finish } = await newLog()
@@ -238,7 +238,7 @@ describe('for any output and any split', () => {
   })
 })
 
-test('a long line is split into pieces with one number, each of whole characters', async () => {
+test('a long line is split into pieces with the same number and without split characters', async () => {
   const { jobId, write, finish } = await newLog()
   const long = '€'.repeat(100_000)
   await write([{ stream: 'STDOUT', bytes: Buffer.from(`${long}\nshort\n`) }])

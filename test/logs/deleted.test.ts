@@ -36,6 +36,6 @@ test('a tail resets if its job is deleted during the replay', async () => {
   expect(rest.slice(0, -1).every(({ kind }) => kind === 'batch')).toBe(true)
 })
 
-test('a page of a deleted job is null, and not marked as the last page', async () => {
+test('a page of a deleted job is null, and is not marked as the last page', async () => {
   await expect(readLog(database.db.sql, { jobId: 'job_gone', streams, linesMax: 1 })).rejects.toThrow(LogGone)
 })

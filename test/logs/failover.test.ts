@@ -68,7 +68,7 @@ test.each([{}, { run: 1 }])('a tail of a log that became shorter restarts and co
   await stream.return()
 })
 
-test('a tail restarts for another run with the same number, even at the same length', async () => {
+test('a tail restarts if another run has the same number, even if its log has the same length', async () => {
   const { jobId, stream } = await followed()
   await replaceRun(sql, jobId)
   await writeLog(sql, jobId, [out('first\n'), out('other.\n')])

@@ -79,7 +79,7 @@ async function nextBatch(stream: AsyncGenerator<TailMessage, void, void>) {
   return value
 }
 
-test('a tail replays, follows, changes runs, and ends with one final batch', async () => {
+test('a tail replays, follows, continues with the next run, and ends with one final batch', async () => {
   const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('stored\n'))
   const stream = follow({ jobId })
@@ -101,7 +101,7 @@ test('a tail replays, follows, changes runs, and ends with one final batch', asy
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
 })
 
-test('a tail takes output of its process without a query, and queries only when it missed output', async () => {
+test('a tail takes the output of its process without a query, and queries only after it missed output', async () => {
   const fresh = createFreshOutput()
   const deaf: Pick<Wakeups<'log'>, 'on'> = { on: () => () => true }
   let looks = 0
@@ -135,7 +135,7 @@ test('a tail takes output of its process without a query, and queries only when 
   await stream.return()
 })
 
-test('a tail continues after a byte that is not UTF-8, and gives the same text as the log', async () => {
+test('a tail continues after a byte that is not UTF-8, and shows the same text as a page', async () => {
   const { jobId, write, finish } = await newJob()
   const stream = follow({ jobId })
   await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
@@ -146,7 +146,7 @@ test('a tail continues after a byte that is not UTF-8, and gives the same text a
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', endOffset: 70_001, isFinal: true })
 })
 
-test('a tail of a closed job without a log, or at its end, ends with an empty final batch', async () => {
+test('the tail of a closed job without further output ends with an empty final batch', async () => {
   const { jobId } = await addJob(database.db.sql, userId)
   await finishJob(database.db.sql, jobId)
   expect(await Array.fromAsync(follow({ jobId }))).toMatchObject([
@@ -162,7 +162,7 @@ test('a tail of a closed job without a log, or at its end, ends with an empty fi
   expect(await Array.fromAsync(follow({ jobId: other }))).toMatchObject([{ text: 'x\n', isFinal: true }])
 })
 
-test('a tail of one run is final when that run is sealed', async () => {
+test('the tail of one run is final when that run is sealed', async () => {
   const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('first\n'))
   await sealFirst()
@@ -175,7 +175,7 @@ test('a tail of one run is final when that run is sealed', async () => {
   await stream.return()
 })
 
-test('an incomplete line is sent after a moment, with whole characters only', async () => {
+test('an incomplete line is sent after a short time, without split characters', async () => {
   const { jobId, write, finish } = await newJob()
   const euro = Buffer.from('€')
   await write(out('done\nName? '), out(euro.subarray(0, 2)))
@@ -191,7 +191,7 @@ test('an incomplete line is sent after a moment, with whole characters only', as
   expect(finals(await Array.fromAsync(stream))).toBe(1)
 })
 
-test('an incomplete line is sent even if the clock is uneven', async () => {
+test('an incomplete line is sent even if timers fire too early', async () => {
   let looks = 0
   const uneven: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() - (looks++ % 5) }
   tail = createLogTail({ db: database.db, wakeups, clock: uneven, time: machineTime, log })
@@ -205,7 +205,7 @@ test('an incomplete line is sent even if the clock is uneven', async () => {
   }
 })
 
-test('gaps and retention are reported, never skipped', async () => {
+test('gaps and retention are reported, not skipped', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('old\n'))
   await database.db.sql.query(
@@ -223,7 +223,7 @@ test('gaps and retention are reported, never skipped', async () => {
   ])
 })
 
-test('a tail with a cursor beyond the log resets and restarts', async () => {
+test('a tail whose cursor is beyond the log resets and restarts', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('restored\n'))
   await finish()
@@ -233,7 +233,7 @@ test('a tail with a cursor beyond the log resets and restarts', async () => {
   ])
 })
 
-test('a tail of a deleted job resets and completes', async () => {
+test('the tail of a deleted job resets and completes', async () => {
   const { jobId, write } = await newJob()
   await write(out('x\n'))
   const stream = follow({ jobId })
@@ -245,7 +245,7 @@ test('a tail of a deleted job resets and completes', async () => {
   ])
 })
 
-test('a tail without wake-ups gets the same output by polling', async () => {
+test('a tail without wake-ups receives the same output by polling', async () => {
   const deaf = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
@@ -298,13 +298,13 @@ test('a silent tail gets heartbeats', async () => {
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
-test('a silent tail sleeps once per heartbeat, for 15 s', async () => {
+test('a silent tail sleeps for 15 s, once per heartbeat', async () => {
   const follow = { ...(await newJob()), streams, maxBatchBytes: 65_536 }
   const beat = await laterHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('closed tails release all resources, and statements do not grow with the number of readers', async () => {
+test('closed tails release all resources, and the number of statements does not grow with the number of readers', async () => {
   const { jobId, write, finish } = await newJob()
   const counted = countStatements()
   const open = async (count: number) => {

@@ -43,7 +43,7 @@ async function read(jobId: string, meanwhile?: () => Promise<unknown>): Promise<
   return parts.join('')
 }
 
-test('a reader gets every byte over many pages', async () => {
+test('a reader receives every byte over many pages', async () => {
   const { jobId } = await storedJob(4_000)
   expect((await read(jobId)) === text).toBe(true)
 })

@@ -115,7 +115,7 @@ test('a page far into a log reads few chunks', async () => {
   expect(counted.chunks).toBeLessThan(40)
 })
 
-test('a page starts at a line of a run without output, and at a line that retention removed', async () => {
+test('a page of a run without output is empty, and a page of a removed line begins with a gap', async () => {
   const { jobId, runIds } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n')], [out('d\n')]], []])
   expect(await page({ jobId, run: 3, fromLine: 7 })).toMatchObject({ text: '', isFinal: true })
   expect(await page({ jobId, run: 2, fromLine: 2 })).toMatchObject({ text: 'd\n', start: { run: 2, offset: 2 } })
@@ -175,7 +175,7 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
   }
 })
 
-test('the last lines end at the end of the output', async () => {
+test('the last lines of the log are the last page', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n'), err('d\ne')]]])
   expect(await page({ jobId, lastLines: 2 })).toMatchObject({
     text: 'd\ne',
@@ -211,7 +211,7 @@ test('a page read backwards has at most 1 MiB as JSON and begins at the start of
   expect(back.length).toBeLessThan(6)
 })
 
-test('more gaps than fit on a page are read backwards', async () => {
+test('gaps that do not fit on one page are read backwards over several pages', async () => {
   const gaps = Array.from({ length: 1_500 }, (): LogPiece => ({ gap: 'LOST', bytes: 1 }))
   const { jobId } = await storeLog(sql, userId, [[[out('a\n'), ...gaps, out('b\n')]]])
   const back = await readBack({ jobId }, 10)
@@ -219,7 +219,7 @@ test('more gaps than fit on a page are read backwards', async () => {
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
 })
 
-test('a page read backwards ends before later output', async () => {
+test('a page read backwards ends before output that was stored later', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   const head = await append(sql, await openLog(sql, runId), { pieces: [out('a\nb')], position: null, bytesMax })
   const first = await page({ jobId, lastLines: 5 })
@@ -229,7 +229,7 @@ test('a page read backwards ends before later output', async () => {
   expect(await page({ jobId, lastLines: 1 })).toMatchObject({ text: 'bc\n' })
 })
 
-test('gaps are listed with the line behind each', async () => {
+test('each gap is listed with the number of the line after it', async () => {
   const { jobId, runIds } = await storeLog(sql, userId, [
     [[out('a\n')], [{ gap: 'DISK_FULL', bytes: 7 }], [out('b\nc')], [{ gap: 'LOST', bytes: 3 }]],
     [[out('d\n')]],

@@ -43,7 +43,7 @@ describe('a redactor', () => {
     expect(redactAll(redactor, [...'s3cr3t-values3cr3t-value'])).toBe(mask)
   })
 
-  it('shows the held beginning of a value that does not follow', () => {
+  it('shows the held beginning of a value if the rest does not follow', () => {
     const redactor = open('s3cr3t-value')
     expect(redactAll(redactor, ['s3cr3t-', 's3cr3t-valve'])).toBe('s3cr3t-s3cr3t-valve')
     expect(redactAll(redactor, ['the end s3cr3t-valu'])).toBe('the end s3cr3t-valu')
@@ -51,7 +51,7 @@ describe('a redactor', () => {
     expect([Buffer.from(bytes).toString(), held.bytes.toString()]).toEqual(['line\n', 's3cr'])
   })
 
-  it('passes on a chunk without a value as it is', () => {
+  it('passes a chunk without a value on unchanged', () => {
     const chunk = Buffer.from('nothing to hide\n')
     const { bytes, held } = open('s3cr3t-value').redact(nothingHeld, chunk)
     expect([bytes.buffer, bytes.length]).toEqual([chunk.buffer, chunk.length])
@@ -64,13 +64,13 @@ describe('a redactor', () => {
     expect(redactAll(redactor, ['first-line\n  second-line\r\nshort\n.'])).toBe(`${mask}.`)
   })
 
-  it('masks the longest of several values, and overlapping ones once', () => {
+  it('masks the longest of several values, and overlapping values once', () => {
     const redactor = open('abcdefgh', 'abcdefghij', 'fghijklmno')
     expect(redactAll(redactor, ['abcdefgh', 'ij '])).toBe(`${mask} `)
     expect(redactAll(redactor, ['abcdefghx', 'abcdefg', 'hijklmno '])).toBe(`${mask}x${mask} `)
   })
 
-  it('holds less than the longest value of endless repetitions', () => {
+  it('holds back less than the longest value if output repeats without end', () => {
     const redactor = open('aaaaaaaaa')
     let held = nothingHeld
     let out = ''
@@ -88,7 +88,7 @@ describe('a redactor', () => {
     expect(redactAll(open('äöüäöüäö'), ['«äöüäöüäö»'])).toBe(`«${mask}»`)
   })
 
-  it.each([1, 2, 3, 4, 5, 6])('gives the same result for all chunks of random output %i', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])('gives the same result however random output is split: %i', (seed) => {
     const random = createRandom(seed)
     const text = (size: number) => Array.from({ length: size }, () => 'ab\n'[Math.floor(random() * 3)]).join('')
     const values = [text(8), text(9), text(30), 'aaaaaaaa', 'babababab']

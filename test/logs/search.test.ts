@@ -179,7 +179,7 @@ test('a search covers all runs, or one', async () => {
   expect(await places({ run: 2 })).toEqual([])
 })
 
-test('a search continues with new output of a running job, also in its last line', async () => {
+test('a search continues with new output of a running job, also in its incomplete last line', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   let head = await append(sql, await openLog(sql, runId), { pieces: [out('hay\nnee')], position: null, bytesMax })
   const more = async (text: string) => {
@@ -195,7 +195,7 @@ test('a search continues with new output of a running job, also in its last line
   expect(third).toMatchObject({ matches: [{ line: 3, text: 'needle' }], isComplete: true })
 })
 
-test('a search stops at its budget, and can be continued', async () => {
+test('a search stops at its limit of bytes, and can be continued', async () => {
   const block = out(`${'a line without it\n'.repeat(60_000)}`)
   const { jobId } = await storeLog(sql, userId, [[...Array.from({ length: 20 }, () => [block]), [out('the needle\n')]]])
   const first = await search(jobId, { query: 'needle' })
@@ -238,7 +238,7 @@ async function growthInTurn(count: () => number, work: () => Promise<unknown>): 
   return Math.max(longest, count() - last)
 }
 
-test('searches let other work run after each slice of work, also when many run at once', async () => {
+test('searches yield to other work after each slice, even if many run at once', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out(randomLines(400).join('\n'))]]])
   const empty = await storeLog(sql, userId, [[[out('\n'.repeat(200_000))]]])
   const wishes = [
@@ -285,7 +285,7 @@ test.each([
   expect(longest).toBeLessThan(callsMax)
 })
 
-test('a search ends within a chunk when its processor time is used, and continues there', async () => {
+test('a search that used its processor time stops inside of a chunk, and continues there', async () => {
   const lines = randomLines(1_000)
   const { jobId } = await storeLog(sql, userId, [[[out(lines.join('\n'))]]])
   const wanted = lines.flatMap((line, at) => (/^.{81,}c/.test(line) ? [at + 1] : []))
@@ -303,7 +303,7 @@ test('a search ends within a chunk when its processor time is used, and continue
   }
 })
 
-test('a search is refused if one line takes more processor time than it has', async () => {
+test('a search fails if one line takes more processor time than a search may use', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out(`short\n${randomLines(1_000, 2_000).slice(8).join('')}`)]]])
   let ms = 0
   const wish = { ...costly, processorMs: () => (ms += 4) }
@@ -314,7 +314,7 @@ test('a search is refused if one line takes more processor time than it has', as
   await expect(search(jobId, { ...wish, backwards: true, after: last.cursor })).rejects.toThrow(LineTooCostly)
 })
 
-test('a search reads a line up to 1 MiB, and shows up to 2,000 characters', async () => {
+test('a search reads the first 1 MiB of a line, and shows up to 2,000 characters', async () => {
   const { jobId } = await storeLog(sql, userId, [
     [
       [out(`${'ü'.repeat(300_000)}needle${'x'.repeat(2_000_000)}`)],

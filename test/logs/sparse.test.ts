@@ -32,7 +32,7 @@ function counting() {
 const times = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
 const beginning = { streams: ['STDERR'], linesMax: 500 } as const
 
-test('a page skips the other streams without reading them', async () => {
+test('a page skips chunks of other streams without reading them', async () => {
   const jobId = await logOf([[err('first\n')], ...times(16, [other]), [err('last\n')], ...times(16, [other])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId })
@@ -41,7 +41,7 @@ test('a page skips the other streams without reading them', async () => {
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('last lines are found behind other streams without reading them', async () => {
+test('last lines are found without reading the other streams after them', async () => {
   const jobId = await logOf([[err('first\nlast\n')], ...times(16, [other])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
@@ -49,7 +49,7 @@ test('last lines are found behind other streams without reading them', async () 
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('a page ends after reading much for little text, and the next page continues', async () => {
+test('a page with little text ends after reading a limited number of bytes, and the next page continues', async () => {
   const jobId = await logOf(times(40, [other, err('.')]))
   const { sql, counted } = counting()
   let { text, cursor, isFinal } = await readLog(sql, { ...beginning, jobId })
@@ -64,7 +64,7 @@ test('a page ends after reading much for little text, and the next page continue
   expect(text).toBe('.'.repeat(40))
 })
 
-test('long last lines begin within the searched part', async () => {
+test('long last lines begin within the part that was searched', async () => {
   const jobId = await logOf([[err('begun ')], ...times(40, [err('x'.repeat(mib))])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })

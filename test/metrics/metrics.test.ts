@@ -149,7 +149,7 @@ describe('the metrics of a server', () => {
     await ben.close()
   })
 
-  it('need a token, from loopback as well', async () => {
+  it('require a token, also from loopback', async () => {
     const get = (token?: string) =>
       fetch(`${server.url}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     const refused = await get()
@@ -163,7 +163,7 @@ describe('the metrics of a server', () => {
     expect(await answered.text()).toContain('berth_jobs{')
   })
 
-  it('are OpenMetrics if the reader accepts it, and the text format before and after', async () => {
+  it('are in OpenMetrics format if the reader accepts it, else in the text format', async () => {
     const open = await read('/metrics', { accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' })
     expect(open.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
     const text = await open.text()
@@ -187,7 +187,7 @@ describe('the metrics of a server', () => {
     expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')
   })
 
-  it('have a listener with nothing but metrics and health', async () => {
+  it('are served on their own listener, which serves only metrics and health', async () => {
     expect((await read('/healthz')).status).toBe(200)
     expect(await (await read('/readyz')).json()).toMatchObject({ ready: true })
     for (const path of ['/', '/graphql', '/jobs', '/download/jobs/x/log']) expect((await read(path)).status).toBe(404)

@@ -13,14 +13,14 @@ describe.skipIf(!hasProgram('nginx'))('metrics through nginx on loopback', async
 
   const read = (headers: Record<string, string> = {}) => fetch(`${nginx.url}/metrics`, { headers })
 
-  it('need a token', async () => {
+  it('require a token', async () => {
     const refused = await read()
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(await refused.text()).not.toContain('berth_jobs')
     expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401)
   })
 
-  it('are read with the scope READ, under the id of the request of nginx', async () => {
+  it('can be read with the scope READ, with the request id of nginx', async () => {
     const admin = personWith(server.url, secret)
     const { user } = await mutate(admin, 'createUser', {
       input: { name: 'vic', level: 'VIEWER' },

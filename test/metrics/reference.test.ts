@@ -9,7 +9,7 @@ import { makeDirectory } from '../support/directory.ts'
 const own = describeMetrics().filter(({ name }) => name.startsWith('berth_'))
 
 describe('the metrics', () => {
-  it('are those of docs/metrics.md: npm run codegen writes it', () => {
+  it('are listed in docs/metrics.md, which npm run codegen writes', () => {
     expect(readFileSync('docs/metrics.md', 'utf8')).toBe(formatMetricsReference())
   })
 

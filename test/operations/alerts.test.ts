@@ -14,12 +14,12 @@ const run = promisify(execFile)
 const textOf = (path: string) => repository.find((file) => file.path === path)?.text
 const rulesPath = join(root, 'ops/alerts.yaml')
 
-test('the generated rules and guide are those of the table', () => {
+test('the generated rules and the guide match the table of conditions', () => {
   expect(textOf('ops/alerts.yaml')).toBe(formatAlertRules())
   expect(textOf('docs/alerts.md')).toBe(formatAlertsGuide())
 })
 
-test('every row says what to do, in sentences and commands', () => {
+test('every condition has sentences and commands for the operator', () => {
   const rows = [...conditionRules]
   expect(rows.filter(([, { meaning }]) => !meaning.endsWith('.'))).toEqual([])
   expect(rows.filter(([, { cause }]) => !cause.endsWith('.'))).toEqual([])
@@ -28,7 +28,7 @@ test('every row says what to do, in sentences and commands', () => {
   expect(rows.filter(([, { sql, gauge, check }]) => !sql && !gauge && !check)).toEqual([])
 })
 
-test('commands of berth in the table exist', () => {
+test('commands of berth in the table of conditions exist', () => {
   const program = createProgram({} as never, () => 'berth')
   const isKnown = (words: readonly string[]) => {
     let command = program
@@ -50,12 +50,12 @@ test('commands of berth in the table exist', () => {
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 if (!hasPromtool) console.warn('SKIPPED: promtool is missing (apt-get install prometheus), so no rule was checked')
 
-test.skipIf(!hasPromtool)('promtool accepts the rules', async () => {
+test.skipIf(!hasPromtool)('promtool accepts the alert rules', async () => {
   const { stdout } = await run('promtool', ['check', 'rules', rulesPath])
   expect(stdout).toContain(`SUCCESS: ${conditionRules.size + 1} rules found`)
 })
 
-test.skipIf(!hasPromtool)('each rule fires for its condition, once for two servers, and for no other', async () => {
+test.skipIf(!hasPromtool)('each alert rule fires once for two servers, and only for its condition', async () => {
   const directory = makeDirectory()
   const names = [...conditionRules.keys()]
   const values = (held: string) =>

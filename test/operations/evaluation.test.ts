@@ -34,7 +34,7 @@ test('two servers store the beginning and the end of a condition once', async ()
   ])
 })
 
-test('all events have dense numbers', async () => {
+test('all events are numbered without gaps', async () => {
   const rows = await sql.query<{ seq: number }>('SELECT seq FROM condition_event ORDER BY seq')
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
 })
@@ -55,7 +55,7 @@ test('a server that was frozen during its evaluation stores nothing', async () =
   expect(await conditions.find('NODE_LOST')).toBeUndefined()
 })
 
-test('a condition begins when its evidence has lasted long enough', () => {
+test('a condition begins when its evidence has lasted for its minimum time', () => {
   const found = new Map([['NO_LEADER', ['pool a']]])
   const seen = compareConditions([], found, 1_000)
   expect(seen).toEqual({
@@ -72,7 +72,7 @@ test('a condition begins when its evidence has lasted long enough', () => {
   expect(compareConditions(began.stored, new Map(), 20_000)).toEqual({ stored: [], gone: [], events: [] })
 })
 
-test('a query that fails does not hide other conditions', async () => {
+test('a failing query does not hide other conditions', async () => {
   const rule = (query: string) => ({ ...[...conditionRules.values()][0], sql: query }) as never
   const found = await findEvidence({ db: database.db, log: createLog('silent') }, [
     ['BROKEN', rule('SELECT 1 / 0 AS evidence')],
@@ -81,13 +81,13 @@ test('a query that fails does not hide other conditions', async () => {
   expect([...found]).toEqual([['WHOLE', ['found']]])
 })
 
-test('readers show that the conditions were never evaluated', async () => {
+test('readers report that the conditions were never evaluated', async () => {
   expect((await readConditions(sql)).evaluatedAt).toBeInstanceOf(Date)
   await sql.query(`UPDATE condition_check SET at = '1970-01-01Z'`)
   expect((await readConditions(sql)).evaluatedAt).toBeNull()
 })
 
-test('an evaluation at rest takes few statements', async () => {
+test('an evaluation without changes takes few statements', async () => {
   await using world = await createTestDomain()
   const { database: other, it: rested } = world
   await createLeader(rested.domain, 'sim')
@@ -109,7 +109,7 @@ test('an evaluation at rest takes few statements', async () => {
 })
 
 /** A row of the table is complete when a test brings it about: its title begins with the name of the row. */
-test('every condition has a test with its fault', () => {
+test('every condition has a test that causes it', () => {
   const files = repository.filter(({ path }) => /^test\/operations\/[^/]*\.test\.ts$/.test(path))
   const text = files.map((file) => file.text).join('\n')
   const tested = new Set(

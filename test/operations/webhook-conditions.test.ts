@@ -96,7 +96,7 @@ test('WEBHOOK_DEAD: ten tries fail', async () => {
   await conditions.ends('WEBHOOK_DEAD')
 })
 
-test('the beginning and the end of a condition are sent once', async () => {
+test('the beginning and the end of a condition are each sent once', async () => {
   await using receiver = await startReceiver(secret)
   await send(receiver, ['condition.began', 'condition.over'])
   await sql.query(`UPDATE node SET state = 'LOST', state_before = 'READY'`)

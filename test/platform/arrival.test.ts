@@ -4,12 +4,12 @@ import { expect, test } from 'vitest'
 import { keepsSettings } from '../../src/platform/arrival.ts'
 import { createDatabase } from '../support/database.ts'
 
-test('PostgreSQL is detected to keep the settings of a session', async () => {
+test('keepsSettings is true if PostgreSQL keeps the settings of a session', async () => {
   await using database = await createDatabase()
   expect(await keepsSettings({ url: database.url })).toBe(true)
 })
 
-test('a pooler that refuses start-up parameters is detected not to keep settings', async () => {
+test('keepsSettings is false behind a pooler that rejects start-up parameters', async () => {
   const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0')
   const length = Buffer.alloc(4)
   length.writeInt32BE(fields.length + 4)

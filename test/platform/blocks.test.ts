@@ -15,7 +15,7 @@ test('a block is reused after its last holder released it', () => {
   for (const each of [other, again]) releaseBlock(each)
 })
 
-test('a block released too often is not handed out twice', () => {
+test('a block that is released too often is not given to two holders', () => {
   const block = takeBlock()
   releaseBlock(block)
   releaseBlock(block)
@@ -26,7 +26,7 @@ test('a block released too often is not handed out twice', () => {
   for (const each of [one, two]) releaseBlock(each)
 })
 
-test('bytes outside any block are never handed out', () => {
+test('buffers that are not of the pool are never given out', () => {
   const bytes = Buffer.alloc(blockBytes)
   holdBlock(bytes)
   releaseBlock(bytes)

@@ -20,7 +20,7 @@ test('a directory keeps its id for concurrent processes, and its place when it i
   expect(await identify(join(parent, 'moved'), 'boot')).toEqual(found[0])
 })
 
-test('a copy of a directory has the same id and another place, and so has another boot', async () => {
+test('a copy of a directory has the same id and another place, and another boot changes the place', async () => {
   const original = await identify(path, 'boot')
   await cp(path, join(parent, 'copy'), { recursive: true })
   const copy = await identify(join(parent, 'copy'), 'boot')
@@ -29,7 +29,7 @@ test('a copy of a directory has the same id and another place, and so has anothe
   expect((await identify(path, 'next boot')).place).not.toBe(original.place)
 })
 
-test('a lost directory id is reported', async () => {
+test('an empty id file is reported', async () => {
   await writeFile(join(path, 'id'), '')
   await expect(identify(path, 'boot')).rejects.toThrow('write the id of this data directory into it, or remove it')
 })

@@ -56,7 +56,7 @@ test('statements on lost connections fail in time, and idle connections are clos
   expect(await db.prisma.user.count()).toBe(0)
 })
 
-test('a timed-out statement is not answered later, and its connection is not reused', async () => {
+test('the connection of a timed-out statement is closed, so its response is not taken for another', async () => {
   const db = open(1)
   const [before] = await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const given = failure(db.transaction((sql) => sql.query("SELECT 'late'", [], 'late'), { statementMsMax: 700 }))
@@ -115,7 +115,7 @@ async function timersTo(port: number) {
 
 const keepAliveTimer = 2
 
-test.runIf(process.platform === 'linux')('the client probes a database that is silent for 5 s', async () => {
+test.runIf(process.platform === 'linux')('the client probes a database after 5 s of silence', async () => {
   await open(1).sql.query('SELECT 1')
   const isProbed = async () => {
     const timers = await timersTo(Number(new URL(door.url).port))
@@ -134,7 +134,7 @@ test('options in the database URL override the defaults', async () => {
   expect(row).toEqual({ idle: '77', sent: '10000' })
 })
 
-test('a database that returns at another address is used there', async () => {
+test('a database that restarts at another address is used there', async () => {
   const second = await createDoor(database.url)
   let now: Door = door
   const address = {
@@ -154,7 +154,7 @@ test('a database that returns at another address is used there', async () => {
   await second.shut()
 })
 
-test.each([true, false])('prepared statements are named only on direct connections: %s', async (direct) => {
+test.each([true, false])('prepared statements have names only on direct connections: %s', async (direct) => {
   const log = createLog('silent')
   const db = openDb({ address: door, connectionsMax: 1, log, applicationName: 'berth names', direct })
   opened.push(db)

@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 const disk = await mountSmallDisk(4)
 afterAll(() => disk?.[Symbol.asyncDispose]())
 
-test.skipIf(disk === null)('a full disk is logged once, and once when space is free again', async () => {
+test.skipIf(disk === null)('a full disk is logged once, and again when space is free', async () => {
   if (!disk) return
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })
@@ -32,7 +32,7 @@ test.skipIf(disk === null)('a full disk is logged once, and once when space is f
   ])
 })
 
-test('a directory that disappears is logged once, and once when it is back', async () => {
+test('a directory that disappears is logged once, and again when it returns', async () => {
   const parent = makeDirectory()
   const path = join(parent, 'data')
   await mkdir(path)
@@ -50,7 +50,7 @@ test('a directory that disappears is logged once, and once when it is back', asy
   ])
 })
 
-test.skipIf(disk === null)('an embedded PostgreSQL that cannot start on a full disk names the directory', async () => {
+test.skipIf(disk === null)('an embedded PostgreSQL that cannot start on a full disk names its directory', async () => {
   if (!disk) return
   await disk.fill()
   const dataDir = join(disk.path, 'data')

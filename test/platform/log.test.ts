@@ -10,7 +10,7 @@ const away = () => new Unavailable('The database is not available', { cause: ref
 const full = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 const quietMs = 100
 
-test('repeated trouble is logged when it begins and ends, for each component', async () => {
+test('an outage is logged when it begins and ends, for each component', async () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination, quietMs })
   for (let failures = 1; failures <= 200; failures++) {
@@ -36,7 +36,7 @@ test('repeated trouble is logged when it begins and ends, for each component', a
   expect(lines).toHaveLength(5)
 })
 
-test('a different kind of trouble is logged at once', () => {
+test('an outage of another kind is logged at once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   const databaseFull = Object.assign(new Error('could not extend file "base/1/2"'), { code: '53100' })
@@ -57,7 +57,7 @@ test('an environment outage is logged once for each component', () => {
   expect(lines).toHaveLength(1)
 })
 
-test('trouble whose message changes is also logged once', () => {
+test('an outage whose message changes is logged once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let start = 1; start < 3; start++) log.error({ err: new Unavailable(`no start: line ${start}`) }, 'not back')

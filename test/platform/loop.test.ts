@@ -54,7 +54,7 @@ test('wake-ups during a pass make one more pass, not one each', async () => {
   await loop.stop()
 })
 
-test('a pass that fails for trouble is logged as a warning, and for an unexpected error as an error', async () => {
+test('a pass that fails in an outage is logged as a warning, and with an unexpected error as an error', async () => {
   const { destination, lines } = recordLines()
   const failures = [new Unavailable('The database is not available'), new Error('a defect')]
   const runOnce = async () => {

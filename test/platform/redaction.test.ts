@@ -35,7 +35,7 @@ it.each(['a.', 'eyJ-', 'postgres://a:', 'a://b:', 'Bearer ', '"token":"', '-----
   },
 )
 
-it('a private key disappears from a line of JSON', () => {
+it('a private key is removed from a line of JSON', () => {
   const text = `-----BEGIN EC PRIVATE KEY-----\n${random}\n-----END EC PRIVATE KEY-----`
   expect(JSON.parse(redactSecrets(JSON.stringify({ text }))).text).not.toContain(random)
 })

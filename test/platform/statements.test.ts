@@ -50,7 +50,7 @@ test('no statement compares an indexed column with the volatile berth_now()', as
   expect([...found]).toEqual([])
 })
 
-test('the check finds renamed columns, and readers of wrong columns', async () => {
+test('the check of statements finds renamed columns, and types with wrong columns', async () => {
   const lists = statements.filter(({ texts }) => texts.some((text) => /FROM capacity_reservation\b/.test(text)))
   await client.query('ALTER TABLE capacity_reservation RENAME starts_at TO begins_at')
   expect(await complaints(lists)).toContainEqual(expect.stringMatching(/starts_at"? does not exist/))

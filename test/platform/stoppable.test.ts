@@ -24,7 +24,7 @@ test('the iterator yields the values of its source, and ends with it', async () 
   expect(await Array.fromAsync(stream)).toEqual([1, 2])
 })
 
-test('return ends a wait and the source', async () => {
+test('return ends the current wait and the source', async () => {
   const { stream, state } = feed([1])
   expect(await stream.next()).toEqual({ done: false, value: 1 })
   const waiting = stream.next()
@@ -33,7 +33,7 @@ test('return ends a wait and the source', async () => {
   expect(state.ended).toBe(true)
 })
 
-test('return before the first next never starts the source', async () => {
+test('return before the first next does not start the source', async () => {
   let started = false
   const stream = stoppable(async function* () {
     started = true
@@ -50,7 +50,7 @@ test('leaving a for-await loop ends the source', async () => {
   expect(state.ended).toBe(true)
 })
 
-test('an error of the source reaches the reader', async () => {
+test('an error of the source is thrown to the reader', async () => {
   const stream = stoppable(async function* () {
     yield 1
     throw new Error('broken')
@@ -58,14 +58,14 @@ test('an error of the source reaches the reader', async () => {
   await expect(Array.fromAsync(stream)).rejects.toThrow('broken')
 })
 
-test('throw ends the source and is passed on', async () => {
+test('throw ends the source and rethrows the error', async () => {
   const { stream, state } = feed([1])
   await stream.next()
   await expect(stream.throw(new Error('mine'))).rejects.toThrow('mine')
   expect(state.ended).toBe(true)
 })
 
-test('disposal ends the source', async () => {
+test('disposing the iterator ends the source', async () => {
   const { stream, state } = feed([1])
   {
     await using open = stream
@@ -74,7 +74,7 @@ test('disposal ends the source', async () => {
   expect(state.ended).toBe(true)
 })
 
-test('a source that answers from memory does not block the event loop', async () => {
+test('a source that reads from memory does not block the event loop', async () => {
   const stream = stoppable(async function* () {
     for (;;) yield 0
   })

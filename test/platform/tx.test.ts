@@ -245,7 +245,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
-  test('carries 64-bit counts as numbers', async () => {
+  test('reads 64-bit counts as numbers', async () => {
     expect(await inTransaction(database.db.pool, (sql) => sql.query('SELECT 1::int8 AS n'))).toEqual([{ n: 1 }])
   })
 })

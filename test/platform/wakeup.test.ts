@@ -37,7 +37,7 @@ async function pair(clock = systemClock) {
   return { one, other }
 }
 
-test('a wake-up reaches its own process at once and other processes by notification', async () => {
+test('a wake-up reaches its own process at once, and other processes by a notification', async () => {
   const { one, other } = await pair()
   one.wakeups.poke('queue')
   expect(one.heard).toEqual({ queue: 2, feed: 1 })
@@ -45,7 +45,7 @@ test('a wake-up reaches its own process at once and other processes by notificat
   expect(other.heard.feed).toBe(1)
 })
 
-test('many wake-ups are sent as the first one and one more after the gap', async () => {
+test('wake-ups are coalesced to two: the first, and one after the gap', async () => {
   const clock = createFakeClock()
   const { one, other } = await pair(clock)
   for (let n = 0; n < 100; n++) one.wakeups.poke('queue')
@@ -91,7 +91,7 @@ test('a connection that died silently is replaced', async () => {
   }
 })
 
-test('a notification of another process wakes the listener', async () => {
+test('a notification from another process wakes the listener', async () => {
   const { one } = await pair()
   const stranger = new pg.Client({ connectionString: database.url })
   await stranger.connect()
@@ -110,14 +110,14 @@ test('a removed listener is no longer woken', async () => {
   expect(heard).toBe(1)
 })
 
-test('behind a pooler only the own process is woken, and no connection is opened', async () => {
+test('behind a pooler only the process itself is woken, and no connection is opened', async () => {
   const { wakeups, heard } = create({ url: null })
   wakeups.poke('queue')
   expect(heard).toEqual({ queue: 1, feed: 0 })
   await wakeups.stop()
 })
 
-test('wake-ups stop even without a database', async () => {
+test('wake-ups can be stopped without a database', async () => {
   const { wakeups } = create({ url: 'postgresql://nobody@127.0.0.1:1/none' })
   await wakeups.stop()
 })

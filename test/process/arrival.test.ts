@@ -58,7 +58,7 @@ test('a server can be stopped while it waits for its database', async () => {
   expect(await once(server, 'exit')).toEqual([0, null])
 })
 
-test('a server refuses more connections than the database allows', async () => {
+test('a server does not start if its configuration needs more connections than the database allows', async () => {
   const name = new URL(database.url).pathname.slice(1)
   await database.db.sql.query(`ALTER DATABASE ${name} CONNECTION LIMIT 20`)
   await start()
@@ -69,7 +69,7 @@ test('a server refuses more connections than the database allows', async () => {
   )
 })
 
-test('a server names the port in use, and the remedy', async () => {
+test('a server reports a port that is in use, and the remedy', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo

@@ -149,7 +149,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     return text
   }
 
-  test('have the exit code, states and complete output of their end', async () => {
+  test('end with the exit code, the states and the complete output', async () => {
     const lines = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done; '
     const cases: [object, number][] = [
       [sh(`${lines}exit 0`), 0],

@@ -39,7 +39,7 @@ async function readConditions(): Promise<string[]> {
 
 const minuteMs = 60_000
 
-test('names a killed leader within a minute, and its end within a minute after another leads', async () => {
+test('berth doctor reports a killed leader within a minute, and its recovery within a minute', async () => {
   const leader = await start('api,scheduler')
   const isHealthy = async () => (await runDoctor(api.url)).code === 0
   await until(isHealthy, { what: 'the doctor finds no problem' })
@@ -60,7 +60,7 @@ test('names a killed leader within a minute, and its end within a minute after a
   await until(isOver, { what: 'NO_LEADER is over', timeoutMs: minuteMs })
 })
 
-test('says whether the database or the server is down', async () => {
+test('berth doctor reports whether the database or the server is down', async () => {
   await door.shut()
   const away = await runDoctor(api.url)
   expect(away.code).toBe(1)

@@ -70,7 +70,7 @@ const everywhere = <T>(count: number, work: (api: Api | undefined, index: number
 const countJobs = async () =>
   (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n ?? 0
 
-test('24: 100 concurrent submissions with one key over three servers make one job', async () => {
+test('100 concurrent submissions with one key over three servers create one job', async () => {
   const answers = await everywhere(100, (api) => submit(api, input('one')))
   expect(new Set(answers.map(({ job }) => job?.id)).size).toBe(1)
   expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(99)
@@ -90,7 +90,7 @@ async function allowMore(count: number | null) {
   await apis[0]?.ask(limits, { input: { userMaxActive: count && (await countJobs()) + count } })
 }
 
-test(`29: a limit of 5 accepts 5 of 50 submissions, and 5 of 20 reservations over three servers, ${rounds} times`, {
+test(`a limit of 5 accepts 5 of 50 submissions, and 5 of 20 reservations over three servers, ${rounds} times`, {
   timeout: 240_000,
 }, async () => {
   for (let round = 0; round < rounds; round++) {
@@ -114,7 +114,7 @@ test('concurrent submissions to several servers consume a slot only once', async
   expect(answers.filter(({ code }) => code === 'RESERVATION_EXPIRED')).toHaveLength(19)
 })
 
-test("slots that a killed server reserved stay reserved until they expire by the database's clock", async () => {
+test('slots that a killed server reserved stay reserved until they expire by the clock of the database', async () => {
   await database.moveTime(65_000) // those of the tests before
   await allowMore(2)
   const slots = [await reserve(apis[2]), await reserve(apis[2])]
@@ -131,7 +131,7 @@ test("slots that a killed server reserved stay reserved until they expire by the
   running[2] = await start(Number(new URL(running[2]?.url ?? '').port))
 })
 
-test(`28: after kill -9 between commit and response, ${kills} times, every retry finds the same job`, {
+test(`after kill -9 between commit and response, ${kills} times, every retry finds the same job`, {
   timeout: 600_000,
 }, async () => {
   for (let kill = 0; kill < kills; kill++) {

@@ -50,7 +50,7 @@ const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CAN
 
 const saving = 'mutation { saveClosure(input: { closure: {} }) { __typename } }'
 
-test('a job reports over the command line with its token, which expires with its run', async () => {
+test('a job reports over the command line with its token, which expires with the run', async () => {
   const script = `set -e
     env
     '${berth}' progress 0.5 -m 'half way'
@@ -114,7 +114,7 @@ export default {
   onResume() { throw new Error('stale') },
 }`
 
-test('reports of handlers are kept while the server is killed and restarted', { timeout: 180_000 }, async () => {
+test('reports of handlers are stored although the server is killed and restarted', { timeout: 180_000 }, async () => {
   const module = join(dataDir, 'steps.mjs')
   await writeFile(module, handler)
   // One sends all its reports before a server is there again, the other goes on working.

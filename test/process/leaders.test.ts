@@ -172,7 +172,7 @@ test('killing the leader repeatedly under load starts no job twice, and exceeds 
   expect(kills).toBeGreaterThan(0)
 })
 
-test('case 78: a leader that freezes while idle is replaced, and makes no changes when it thaws', async () => {
+test('a leader that freezes while idle is replaced, and makes no changes when it thaws', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -193,7 +193,7 @@ test('case 78: a leader that freezes while idle is replaced, and makes no change
   expect(await findViolations(database.db.sql)).toEqual([])
 })
 
-test('case 78: a leader that freezes inside a start transaction does not start the job; the next leader does', async () => {
+test('a leader that freezes inside a start transaction does not start the job, and the next leader does', async () => {
   await start()
   const frozen = await leading()
   const other = await start()

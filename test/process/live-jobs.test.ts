@@ -136,7 +136,7 @@ const lists: Record<string, Asked> = {
   },
 }
 
-it('a list is the list of the server after random changes, cuts and a kill of the server', async () => {
+it('a live list equals the list of the server after random changes, cuts and a kill of the server', async () => {
   const client = open()
   const open7 = Object.values(lists).map((asked) => ({ asked, list: client.liveJobs({ ...asked, first: 7 }) }))
   const versions = new Map<string, number>()
@@ -173,7 +173,7 @@ it.each<Transport>(['sse', 'polling'])('a list is live over %s', async (transpor
   await expectTruth(list, {}, 5)
 })
 
-it('says since when it is not live, and returns to live', async () => {
+it('a live list reports since when it is not live, and becomes live again', async () => {
   const client = open()
   await submit()
   const list = client.liveJobs({ first: 5 })
@@ -195,7 +195,7 @@ it('says since when it is not live, and returns to live', async () => {
   expect(list.getSnapshot()).toMatchObject({ state: 'ended', error: null })
 })
 
-it('runs only while it has subscribers, gives equal snapshots, and goes on for a new subscriber', async () => {
+it('a live list runs only while it has subscribers, and continues for a new subscriber', async () => {
   const client = open()
   const list = client.liveJobs({ first: 5 })
   const leave = list.subscribe(() => undefined)
@@ -210,7 +210,7 @@ it('runs only while it has subscribers, gives equal snapshots, and goes on for a
   await until(() => list.getSnapshot().jobs[0]?.id === id, { what: 'the list reads what it missed' })
 })
 
-it('ends with the reason of a refusal', async () => {
+it('a live list ends with the error if the server rejects its filter', async () => {
   const client = open()
   const list = client.liveJobs({ first: 101, filter: { name: 'x'.repeat(300) } })
   list.subscribe(() => undefined)

@@ -53,7 +53,7 @@ const ends = [
   { verb: ['top'], end: terminate, code: 143 },
 ]
 
-it('live views survive kill -9 of the server, and restore the screen', async () => {
+it('live views of the command line reconnect after kill -9 of the server, and restore the screen', async () => {
   const before = await submit('before')
   const views = ends.map(({ verb, ...end }) => ({ ...end, verb, view: berth.startOnTerminal(verb, { env }) }))
   await Promise.all(views.map(({ view }) => view.find(/before .*QUEUED/)))

@@ -62,7 +62,7 @@ describe('the access mode of a server', () => {
     await server.end()
   })
 
-  it('prevents the start when no user could log in', async () => {
+  it('prevents the start if no user could log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 

@@ -123,7 +123,7 @@ it.skipIf(reportMissing('Python 3.9', python === null))(
   600_000,
 )
 
-it.skipIf(python === null)('a job is followed by queries behind a proxy that blocks streams', async () => {
+it.skipIf(python === null)('the Python client polls a job behind a proxy that blocks streams', async () => {
   proxy.blocked.add('sse')
   try {
     const { ended, output, remarks } = await startFollower(polledLines)
@@ -161,7 +161,7 @@ print(*(future.result() for future in futures))
 `
 
 it.skipIf(python === null)(
-  `each of ${calls} calls runs once and has its result, though server and client are killed`,
+  `each of ${calls} Python calls runs once and has its result, although server and client are killed`,
   async () => {
     await mkdir(join(dataDir, 'results'))
     await writeFile(join(dataDir, 'called.py'), called)

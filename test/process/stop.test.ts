@@ -90,7 +90,7 @@ async function withApi<T>({ url }: Group, work: (api: Api) => Promise<T>): Promi
   }
 }
 
-test('repeated signals drain once; PostgreSQL stops last', async () => {
+test('repeated signals drain the server once, and PostgreSQL stops last', async () => {
   const first = await npmStart()
   const jobId = await withApi(first, (api) => api.submit({ command: ['sh', '-c', counter] }))
   const database = await postmaster()

@@ -81,7 +81,7 @@ test('a subscriber of one server follows a job of the other, from the first even
   expect(events).toEqual(Array.from({ length: events.length }, (_, i) => 5 - events.length + i))
 })
 
-test('the same events arrive by polling without notifications', async () => {
+test('subscribers receive the same events by polling, without notifications', async () => {
   const { api } = await start(false)
   const first = apis[0] ?? api
   const jobId = await first.submit(simulated({ SIM_RUN_SECONDS: '0.5', SIM_LOG_LINES: '10' }))

@@ -169,7 +169,7 @@ async function expectNoOrphans(db: Db, id: string): Promise<void> {
   expect({ orphans, blobs }).toEqual({ orphans: [], blobs: { kept: 2 * largeFiles } })
 }
 
-test('an upload that is cut goes on with the files that had not arrived', { timeout: 300_000 }, async () => {
+test('an interrupted upload continues with the missing files', { timeout: 300_000 }, async () => {
   await withFiles(async (folder, files) => {
     const client = createClient({ url: server.url })
     const ordered = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -56,7 +56,7 @@ const deliveries = (endpoint: string) =>
 const skipPauses = () =>
   sql(`UPDATE webhook_delivery SET due_at = berth_now(), error = NULL WHERE state = 'PENDING' AND error IS NOT NULL`)
 
-test('a new endpoint begins at the head of the feed and gets later events', async () => {
+test('a new endpoint starts at the head of the feed and receives later events', async () => {
   await using receiver = await startReceiver(secret)
   await submitted()
   await send(target('ci', receiver.url))
@@ -85,7 +85,7 @@ test('a new endpoint begins at the head of the feed and gets later events', asyn
   expect(message.body).not.toMatch(/hunter2|true"\]|whsec_|abc/)
 })
 
-test('events and filters choose what an endpoint gets', async () => {
+test('the event types and the filter of an endpoint select its events', async () => {
   await using receiver = await startReceiver(secret)
   await send(
     target('all', `${receiver.url}?all`),
@@ -129,7 +129,7 @@ test('a failed delivery is repeated with the same id until it is dead after ten 
   expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(1)
 })
 
-test('Retry-After is followed', async () => {
+test('a pause requested by Retry-After is respected', async () => {
   await using receiver = await startReceiver(secret, () => ({ status: 503, headers: { 'retry-after': '1800' } }))
   await send(target('ci', receiver.url))
   await submitted()
@@ -147,7 +147,7 @@ test('redirects are not followed', async () => {
   expect(end.messages).toEqual([])
 })
 
-test('410 disables the endpoint, and its deliveries stay', async () => {
+test('a 410 response disables the endpoint, and its deliveries are kept', async () => {
   await using receiver = await startReceiver(secret, () => ({ status: 410 }))
   await send(target('ci', receiver.url))
   await submitted()
@@ -164,7 +164,7 @@ test('410 disables the endpoint, and its deliveries stay', async () => {
   expect(await sql(`SELECT FROM audit_entry WHERE action = 'webhook.disable'`)).toHaveLength(1)
 })
 
-test('an endpoint that hangs delays no other', async () => {
+test('an endpoint that hangs does not delay others', async () => {
   await using hanging = await startReceiver(secret, () => null)
   await using receiver = await startReceiver(secret)
   await send(target('hangs', hanging.url), target('works', receiver.url))
@@ -173,14 +173,14 @@ test('an endpoint that hangs delays no other', async () => {
   expect(hanging.messages.length).toBeLessThanOrEqual(8)
 })
 
-test('http: to a public address is refused before a connection', async () => {
+test('http: to a public address is rejected before connecting', async () => {
   await send(target('public', 'http://203.0.113.7/hook'))
   await submitted()
   const error = await until(async () => (await deliveries('public'))[0]?.error, { what: 'the try fails' })
   expect(error).toBe('http: is allowed only to private addresses, and 203.0.113.7 is not private; use https:')
 })
 
-test('a name is refused if one of its addresses is public', async () => {
+test('a host name is rejected if one of its addresses is public', async () => {
   const look = (name: string) =>
     new Promise<string>((resolve) =>
       lookUpPrivate(name, { all: true }, (error, found) => resolve(error?.message ?? JSON.stringify(found))),
@@ -189,7 +189,7 @@ test('a name is refused if one of its addresses is public', async () => {
   expect(await look('203.0.113.7')).toMatch(/203\.0\.113\.7 is not private/)
 })
 
-test('https: needs a trusted certificate', async () => {
+test('https: requires a trusted certificate', async () => {
   const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-subj', '/CN=localhost', '-days', '1']
   const pem = execFileSync('openssl', ['req', '-x509', '-nodes', '-keyout', '-', '-out', '-', ...options], {
     stdio: 'pipe',
@@ -205,7 +205,7 @@ test('https: needs a trusted certificate', async () => {
   server.close()
 })
 
-test('a server that stops returns its deliveries at once', async () => {
+test('a stopping server returns its deliveries at once', async () => {
   await using receiver = await startReceiver(secret, () => null)
   const sender = await send(target('ci', receiver.url))
   await submitted()
@@ -217,7 +217,7 @@ test('a server that stops returns its deliveries at once', async () => {
   expect(row).toEqual({ tries: 0, isDue: true })
 })
 
-test('two processes share deliveries, and each event has one id', async () => {
+test('two processes share the deliveries, and each event has one id', async () => {
   await using receiver = await startReceiver(secret)
   const webhook = target('ci', receiver.url)
   await send(webhook)
@@ -231,7 +231,7 @@ test('two processes share deliveries, and each event has one id', async () => {
   expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(50)
 })
 
-test('the log names an endpoint whose events were removed before it got them', async () => {
+test('the log reports an endpoint whose events were removed before they were sent', async () => {
   await using receiver = await startReceiver(secret)
   const errors = vi.spyOn(it.domain.log, 'error')
   await applyWebhooks(it.domain, [target('ci', receiver.url)])
@@ -246,7 +246,7 @@ test('the log names an endpoint whose events were removed before it got them', a
   )
 })
 
-test('a body stays within 20 kB', async () => {
+test('the body of a delivery has at most 20 kB', async () => {
   await using receiver = await startReceiver(secret)
   await send(target('ci', receiver.url))
   const labels = Array.from({ length: 64 }, (_, i) => ({ key: `k${i}`, value: 'ü'.repeat(1_000) }))
@@ -256,7 +256,7 @@ test('a body stays within 20 kB', async () => {
   expect(content.data['labels']).toBeNull()
 })
 
-test('delivered deliveries are removed after an hour, and dead ones after 30 days', async () => {
+test('successful deliveries are removed after an hour, and dead ones after 30 days', async () => {
   await applyWebhooks(it.domain, [target('ci', 'https://a.example')])
   const rows = [
     ['DELIVERED', 0.5],

@@ -17,7 +17,7 @@ describe('signatures', () => {
     expect(() => new Webhook(newSecret()).verify(body, headers)).toThrow()
   })
 
-  test('are refused for a changed byte, another id and an old timestamp', () => {
+  test('are rejected for a changed byte, another id and an old timestamp', () => {
     const webhook = new Webhook(secret)
     expect(() => webhook.verify(body.replace('failed', 'faileD'), headers)).toThrow()
     expect(() => webhook.verify(body, { ...headers, 'webhook-id': 'msg_2' })).toThrow()
@@ -35,7 +35,7 @@ describe('pauses', () => {
     expect(pauses).toEqual([...pauses].sort((a, b) => a - b))
   })
 
-  test('vary by a fifth, within 1 s and 1 h', () => {
+  test('vary by a fifth, but stay between 1 s and 1 h', () => {
     expect([pauseMs(5, 0), pauseMs(5, 1)]).toEqual([48_000, 72_000])
     expect([pauseMs(1, 0), pauseMs(9, 1)]).toEqual([1_000, 3_600_000])
   })

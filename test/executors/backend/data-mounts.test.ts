@@ -76,12 +76,12 @@ describe('the target of a data mount', () => {
 
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
 
-describe('a data mount of another machine', () => {
+describe('a data mount on another machine', () => {
   const rules = { roots: { sets: '/srv/sets', home: '/home' }, hasUsers: true, account: null, reserved: [] }
   const chosen = (entry: string, given: Partial<DataRules> = {}) =>
     mountRoots([entry], { ...rules, ...given }).mounts.map(({ source, target }) => `${source} ${target}`)
 
-  it.each(['sets:/d', 'sets/:/d', '/srv/sets:/d'])('is a whole root: %s', (entry) =>
+  it.each(['sets:/d', 'sets/:/d', '/srv/sets:/d'])('must be a whole root: %s', (entry) =>
     expect(chosen(entry).join()).toMatch(/^\/srv\/sets\/? \/d$/),
   )
 
@@ -113,13 +113,13 @@ describe.runIf(process.platform === 'linux' && architecture)('the script that ch
   }
   const identityOf = async (data: string) => (await openAll([data]))[0]?.identity ?? ''
 
-  it('runs the command if each folder is the one that was opened', async () => {
+  it('runs the command if each mounted folder is the checked one', async () => {
     const pairs = [join(root, 'x'), await identityOf('data/x:/d'), root, await identityOf('data:/d')]
     expect(await run(root, ...pairs, '--', 'sh', '-c', 'pwd; echo "$0"', 'a b')).toBe(`${root}\na b\n`)
     expect(await run('.', '--', '/bin/echo', '--')).toBe('--\n')
   })
 
-  it('refuses a replaced folder, and a path through a link', async () => {
+  it('rejects a replaced folder, and a path through a link', async () => {
     const identity = await identityOf('data/x:/d')
     await rename(root, join(directory, 'moved'))
     await symlink('moved', root)
@@ -132,7 +132,7 @@ describe.runIf(process.platform === 'linux' && architecture)('the script that ch
     expect(await run('.', join(root, 'none'), identity, '--', 'true')).toBe('125 mount\n')
   })
 
-  it('refuses a workdir that it cannot enter', async () => {
+  it('rejects a workdir that it cannot enter', async () => {
     expect(await run(join(root, 'none'), '--', 'true')).toBe('125 workdir\n')
   })
 

@@ -5,7 +5,7 @@ import { parseGpuUse, readGpuUse, sampleGpus } from '../../../src/executors/back
 const output = '0, 35, 1024\n1, 100, 40536\n2, [N/A], 512\n'
 const mebibyte = 1024 ** 2
 
-test('the sample of a run has the average utilization of its GPUs, and their memory together', () => {
+test('the sample of a run has the average utilization and the total memory of its GPUs', () => {
   const uses = parseGpuUse(output)
   expect(sampleGpus([0], uses)).toEqual({ gpuPercent: 35, gpuMemoryBytes: 1024 * mebibyte })
   expect(sampleGpus([0, 1], uses)).toEqual({ gpuPercent: 67.5, gpuMemoryBytes: 41_560 * mebibyte })
@@ -14,7 +14,7 @@ test('the sample of a run has the average utilization of its GPUs, and their mem
   expect(sampleGpus([], uses)).toEqual({})
 })
 
-test('nothing is reported without GPUs or without nvidia-smi', async () => {
+test('the sample of a run without GPUs, or without nvidia-smi, is empty', async () => {
   expect(await readGpuUse([{ handle: 'a', gpuIds: [] }])).toEqual(new Map())
   expect(parseGpuUse('NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.\n')).toEqual(
     new Map(),

@@ -62,7 +62,7 @@ describe('a request with a streamed body', () => {
     expect(clock.sleeping).toBe(0)
   })
 
-  it('takes from its source only what the backend takes, and goes on as long as bytes move', async () => {
+  it('reads from its source only as fast as the backend reads, and continues while bytes move', async () => {
     let goOn: () => void = () => undefined
     const waitForTest = () =>
       new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ describe('a request with a streamed body', () => {
     expect((await sent).statusCode).toBe(200)
   })
 
-  it('fails when the backend takes nothing for 30 s, and closes its source', async () => {
+  it('fails if the backend reads no byte for 30 s, and closes its source', async () => {
     answer = (request) => void request.pause()
     const sent = put(pieces(piecesMax)).catch((error: unknown) => error)
     await untilBlocked()
@@ -101,7 +101,7 @@ describe('a request with a streamed body', () => {
     await until(() => isClosed, { what: 'the source is closed' })
   })
 
-  it('fails when no answer follows its end within 30 s', async () => {
+  it('fails if no response arrives within 30 s after its end', async () => {
     answer = (request) => void request.resume()
     const sent = put(pieces(1)).catch((error: unknown) => error)
     await until(() => isClosed && clock.sleeping === 1, { what: 'the body is sent' })
@@ -109,7 +109,7 @@ describe('a request with a streamed body', () => {
     expect(await sent).toMatchObject({ message: expect.stringContaining('no answer within 30 s') })
   })
 
-  it('ends early with an answer that comes before its end', async () => {
+  it('ends early if the response arrives before the end of the body', async () => {
     answer = (_, response) => void response.writeHead(507, { connection: 'close' }).end('no space')
     const response = await put(pieces(piecesMax))
     expect(response.statusCode).toBe(507)

@@ -83,7 +83,7 @@ test('the spool reader reads output written between the last read and the end of
   expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
 })
 
-test('the spool reader switches streams at ends of lines, and continues an incomplete line first', async () => {
+test('the spool reader switches streams after complete lines, and continues an incomplete line first', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntw')

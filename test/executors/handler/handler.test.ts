@@ -35,7 +35,7 @@ const resuming = `export default {
   },
 }`
 
-it('a module reads its input or its closure from files that only its account can read', async () => {
+it('a module reads its input and its closure from files that only its account can read', async () => {
   expect(await runModule(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
   expect(await runModule(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
   const modes = `import { statSync } from 'node:fs'
@@ -43,7 +43,7 @@ it('a module reads its input or its closure from files that only its account can
   expect(await runModule(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
 })
 
-it('a module of a snapshot is found in its workdir there, with the modules and files beside it', async () => {
+it('a module of a snapshot is found in its workdir, with the modules and files beside it', async () => {
   const source = `import { readFileSync } from 'node:fs'
     import { word } from '../words.mjs'
     export default { run: ({ name }, { log }) => log(word + name + readFileSync('end.txt', 'utf8')) }`
@@ -59,7 +59,7 @@ it('a module of a snapshot is found in its workdir there, with the modules and f
   await own.executor.forget?.(handle)
 })
 
-it('a handler that throws logs the error; a throw in onResume is RESUME_FAILED', async () => {
+it('an error of a handler is logged, and an error in onResume ends the job as RESUME_FAILED', async () => {
   const thrown = await runModule(`export default { async run() { throw new Error('no such table') } }`)
   expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
   const stale = await runModule(resuming, { closure: { step: 3, fails: true } })
@@ -95,7 +95,7 @@ const saving = `export default {
   },
 }`
 
-it('a closure that was saved while the server was unreachable survives a kill', async () => {
+it('a closure that was saved while the server was unreachable is kept after a kill', async () => {
   await writeFile(join(own.directory, 'saving.mjs'), saving)
   const run = runOf({ handler: 'saving.mjs', workdir: own.directory })
   const handle = await own.executor.start({
@@ -115,7 +115,7 @@ it('a closure that was saved while the server was unreachable survives a kill', 
 /** An object of so many levels. */
 const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
 
-it.each([65, 100_000])('a closure of %i levels is ignored, and the run ends normally', async (depth) => {
+it.each([65, 100_000])('a closure with %i levels is ignored, and the run ends normally', async (depth) => {
   const forging = `import { appendFileSync } from 'node:fs'
     export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
   await writeFile(join(own.directory, 'forging.mjs'), forging)
@@ -145,7 +145,7 @@ it.each([
   expect(readUnsent({ unsentFile })).toBe(closure)
 })
 
-it('a module that only waits for its signal runs until it must end', async () => {
+it('a module that only waits for its signal runs until the signal', async () => {
   const waiting = `export default { run: (_, { log, signal }) => new Promise((resolve) => {
     signal.addEventListener('abort', resolve)
     log('up')
@@ -158,6 +158,6 @@ it('a module that only waits for its signal runs until it must end', async () =>
   expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0, stopped: true })
 })
 
-it('a missing file has no unsent closure', () => {
+it('a run without an unsent file has no unsent closure', () => {
   expect(readUnsent({ unsentFile: join(own.directory, 'nothing') })).toBeNull()
 })

@@ -44,7 +44,7 @@ def resume(closure, job):
         raise ValueError("the closure is stale")
 `
 
-  it('gets its input, or its closure', async () => {
+  it('gets its input and its closure', async () => {
     expect(await runModule(resuming, { input: { a: [1] } })).toMatchObject({ out: "run {'a': [1]}\n", exitCode: 0 })
     expect(await runModule(resuming, { closure: { step: 3 } })).toMatchObject({
       out: 'resume at 3 True\n',
@@ -52,14 +52,14 @@ def resume(closure, job):
     })
   })
 
-  it('that raises logs the traceback; an exception in on_resume is RESUME_FAILED', async () => {
+  it('that raises logs the traceback, and an exception in on_resume ends the job as RESUME_FAILED', async () => {
     const raised = await runModule('@berth.handler\ndef run(input, job):\n    raise KeyError("no such table")')
     expect(raised).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('no such table') })
     const stale = await runModule(resuming, { closure: { step: 3, fails: true } })
     expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
   })
 
-  it('may be a coroutine function, and import its neighbours', async () => {
+  it('may be a coroutine function, and import modules beside it', async () => {
     await writeFile(join(own.directory, 'neighbour.py'), 'word = "from a neighbour"\n')
     const source = 'import neighbour\n@berth.handler\nasync def run(input, job):\n    job.log(neighbour.word)'
     expect(await runModule(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
@@ -76,7 +76,7 @@ def resume(closure, job):
     expect(await runModule(null, { name: 'missing.py' })).toMatchObject(missing)
   })
 
-  it('keeps a closure that was saved while the server was unreachable, also after a kill', async () => {
+  it('saves a closure while the server is unreachable, also before a kill', async () => {
     const source = `import berth, time
 @berth.handler
 def run(input, job):

@@ -26,7 +26,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
   const start = (text: string, data: string, more: Parameters<typeof runOf>[0] = {}) =>
     executor.start(runOf({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
 
-  it('mounts data below a root, and no path and no link outside', async () => {
+  it('mounts data below a root, and rejects paths and links that lead outside', async () => {
     await mkdir(join(directory, 'sub'))
     await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
     await symlink('/etc', join(directory, 'link'))

@@ -101,14 +101,14 @@ describe('a job with a display that', () => {
     expect(seen(...given)).toMatchObject(expected)
   })
 
-  it('ended with the job or still runs is unaffected', () => {
+  it('ended with the job or still runs has no message about the display', () => {
     for (const state of [ended(0, 'Completed', 'READY\n'), later]) {
       expect(seen(over, { state })).not.toHaveProperty('info')
       expect(seen(over, { state })).not.toHaveProperty('cause')
     }
   })
 
-  it('never started fails with START_FAILED', () => {
+  it('never started ends with START_FAILED', () => {
     const job: State = { terminated: { exitCode: 143, reason: 'Error', message: 'NO_DISPLAY\n' } }
     expect(seen(job, pulling('ImagePullBackOff'))).toMatchObject({ state: 'failed', reason: 'START_FAILED' })
   })
@@ -144,13 +144,13 @@ describe('the pod of a job with a display', () => {
     })
   })
 
-  it('escapes the script of the display for the kubelet', () => {
+  it('contains the script of the display, escaped for the kubelet', () => {
     const { spec } = described(false) as { spec: { containers: { command: string[] }[] } }
     expect(spec.containers[1]?.command[2]?.replaceAll('$$', () => '$')).toBe(displayScript)
     expect(displayScript).toContain('$$')
   })
 
-  it('on a GPU gets all GPUs of the node and the id of the one to use', () => {
+  it('gives a display on a GPU all GPUs of the node and the id of its GPU', () => {
     const { spec } = described(true) as { spec: { containers: { command: string[]; env: object[] }[] } }
     const display = spec.containers[1]
     expect(display?.command.at(-1)).toBe('TOLD')

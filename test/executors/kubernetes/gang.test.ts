@@ -78,7 +78,7 @@ function obey(): void {
   })
 }
 
-test('a run has the digest of the image of its pods', async () => {
+test('a run reports the digest of the image of its pods', async () => {
   const begun = { [annotations.begin]: 'now' }
   const imageID = 'docker.io/library/alpine@sha256:1'
   server.items['pods'] = [0, 1, 2].map((replica) => {
@@ -95,7 +95,7 @@ test('a gang waits while its pods get nodes one after the other', async () => {
   expect(server.patches).toEqual([])
 })
 
-test('a gang is stopped when no further pod gets a node, and fails as NOT_TOGETHER after its last pod ended', async () => {
+test('a gang is stopped if no further pod gets a node, and fails as NOT_TOGETHER after its last pod ended', async () => {
   server.items['pods'] = [placed(0, 2_000), placed(1, 610), nowhere(2)]
   server.items['secrets'] = [{ metadata: { name: handle } }]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })

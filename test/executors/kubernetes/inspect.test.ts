@@ -55,7 +55,7 @@ const node = (ready: 'True' | 'False' | 'Unknown') => ({
 })
 const waiting: State = { waiting: { reason: 'ContainerCreating' } }
 
-test('a pod that waits on an unreachable node is unreachable', async () => {
+test('a waiting pod on an unreachable node is reported as unreachable', async () => {
   server.items['pods'] = [makePod(waiting)]
   server.items['nodes'] = [node('Unknown')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable', info: 'Node n1 is unreachable' })
@@ -95,7 +95,7 @@ test('a node that is not ready still reports its pods', async () => {
   expect(await executor.capacity?.()).toMatchObject([{ state: 'CORDONED' }])
 })
 
-test('a node with the GPU taint accepts only jobs with GPUs, and one with another taint no jobs', async () => {
+test('a node with the GPU taint accepts only jobs with GPUs, and a node with another taint no jobs', async () => {
   const tainted = (key: string, effect: string) => ({ ...node('True'), spec: { taints: [{ key, effect }] } })
   server.items['nodes'] = [
     tainted('nvidia.com/gpu', 'NoSchedule'),
@@ -112,7 +112,7 @@ test('a node with the GPU taint accepts only jobs with GPUs, and one with anothe
   ])
 })
 
-test('a waiting pod reports the latest event of the kubelet', async () => {
+test('a waiting pod is reported with the latest event of the kubelet', async () => {
   const told = (uid: string, reason: string, second: number) => ({
     involvedObject: { uid },
     reason,
@@ -137,7 +137,7 @@ const onSlowNode = (state: State, phase = 'Running') => {
 }
 const slowAgo = (seconds: number) => new Date(Date.now() - (7_200 + seconds) * 1_000).toISOString()
 
-test('a pod on a node with a slow clock runs from its placement, for the duration that its node reports', async () => {
+test('a pod on a node with a slow clock starts at its placement, and runs for the duration that its node reports', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
   const running = await observe(executor, handle)
@@ -153,7 +153,7 @@ test('a pod on a node with a slow clock runs from its placement, for the duratio
   expect(ranMs).toBeLessThan(7_000)
 })
 
-test('the end of a pod is kept as reported if the clock of its node is corrected later', async () => {
+test('the reported end of a pod does not change if the clock of its node is corrected later', async () => {
   server.items['nodes'] = [node('True')]
   const finishedAt = new Date(Date.now() - 3_600_000).toISOString()
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(7_000), finishedAt }
@@ -180,7 +180,7 @@ test('the start of a run stays the same while the clock of the API server is an 
   expect(Math.abs(Number([...starts][0]) - Date.now())).toBeLessThan(30_000)
 })
 
-test('a failing pull has ten minutes, also on a node with a slow clock', async () => {
+test('a failing image pull is retried for ten minutes, also on a node with a slow clock', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ waiting: { reason: 'ErrImagePull' } }, 'Pending')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
@@ -216,7 +216,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
 }
 
 test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
-  'output of a pod removed before it was read has one gap, from %j',
+  'output of a pod that was removed before it was read has one gap, from %j',
   async (from) => {
     const chunks = await chunksOf(from)
     expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
@@ -249,7 +249,7 @@ test.each<[string, State, object[]]>([
   },
 )
 
-test('output of an interrupted pod has a gap even if its beginning was not inspected', async () => {
+test('output of an interrupted pod has a gap even if its start was not inspected', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod(waiting, { phase: 'Pending' })]
   server.answers = (request, response) => {
@@ -276,7 +276,7 @@ test('output of a pod that is removed from an unreachable node has a gap', async
   expect(await chunksOf(null)).toMatchObject([{ gap: 'LOST', bytes: 0 }])
 })
 
-test('the deadline of a waiting pod counts from the start of its run', async () => {
+test('the deadline of a waiting pod is counted from the start of its run', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = ['00:00:00', '02:00:00'].map((at, replica) => {
     const [startTime, startedAt] = [`2026-01-01T${at}Z`, `2026-01-01T${at.slice(0, -2)}09Z`]

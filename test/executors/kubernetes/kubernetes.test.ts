@@ -30,7 +30,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
-describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
+describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
   let snapshots: Awaited<ReturnType<typeof startSnapshotServer>>
   beforeAll(async () => {
     snapshots = await startSnapshotServer()
@@ -105,7 +105,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       ])
     })
 
-    it('that cannot start reports why', async () => {
+    it('that cannot start reports the reason', async () => {
       expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await failure(sh('true', { image: 'localhost/BB:1' }))).toMatchObject({ reason: 'BAD_SPEC' })
       const handle = await start(sh('true', { image: 'localhost/none:1' }))
@@ -127,7 +127,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await readFile(join(directory, 'began'), 'utf8')).toBe('x\n')
     })
 
-    it('has Services and a network policy, which are removed with it', async () => {
+    it('has Services and a network policy, which are removed with the run', async () => {
       const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
       const spec = { internalDns: { name: 'dns-users-test-web', ports }, networkIsolation: 'IN' as const }
       const { handle } = await finish(sh('true', spec))
@@ -144,7 +144,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await until(async () => (await left()).length === 0, { what: 'everything is removed' })
     })
 
-    it('of each replica has its number and the address of the first one, and the first failure ends all', async () => {
+    it('of each replica knows its number and the address of the first pod, and the first failure ends all', async () => {
       const resources = { ...small, replicas: 3, replicaMasterPort: 1234 }
       const text = 'echo $BERTH_REPLICA $MASTER_ADDR:$MASTER_PORT; [ $BERTH_REPLICA != 1 ] || exit 5; sleep 600'
       const handle = await start(sh(text, { resources }), { injected: { MASTER_PORT: '1234' } })
@@ -161,7 +161,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(exitCode).toBe(5)
     })
 
-    it('of each replica reaches the first one, and has a name there', async () => {
+    it('of each replica reaches the first pod, and has a name there', async () => {
       const text = `[ $BERTH_REPLICA = 1 ] || exec nc -l -p $MASTER_PORT -e /bin/echo hello
         until [ -e /d/named ]; do sleep 0.1; done; until nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; do sleep 0.1; done`
       const spec = { resources: { ...small, replicas: 2 }, data: ['data:/d'] }
@@ -175,7 +175,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect((await untilEnded(executor, handle)).exitCode).toBe(0)
     })
 
-    it('keeps time stamps that its command prints', async () => {
+    it('keeps timestamps that its command prints', async () => {
       const { out } = await finish(
         sh(
           'for i in 1 2 3; do echo "until 2999-01-01T00:00:00.000000000Z"; date -u +"%Y-%m-%dT23:59:59.999999999Z|%Y-%m-%dT23:59:59.999999999Z and on"; done',
@@ -185,7 +185,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(out.match(/2999-01-01T00:00:00.000000000Z\n/g)).toHaveLength(3)
     })
 
-    it('of several nodes does not begin while one pod has no node', async () => {
+    it('of a run with several pods does not begin while one of them has no node', async () => {
       const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
       const resources = { ...small, nodeCount: nodes + 1 }
       const handle = await start(sh('echo x >>/d/gang', { resources, data: ['data:/d'] }))
@@ -202,7 +202,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
     })
 
-    it('of several nodes is stopped when no other pod gets a node', async () => {
+    it('of a run with several pods is stopped if no other pod gets a node', async () => {
       const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
       const resources = { ...small, nodeCount: nodes + 1 }
       const handle = await start(sh('echo x >>/d/given-up', { resources, data: ['data:/d'] }))
@@ -235,7 +235,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(left).not.toContain('Running')
     })
 
-    it('that is drained is not recreated by another leader that starts the same run', async () => {
+    it('that is drained is not recreated if another leader starts the same run', async () => {
       const run = runOf({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
       const handle = await executor.start(run)
       await untilState(executor, handle, 'running')
@@ -258,7 +258,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect((await reading).out).toBe('first\nlast\n')
     })
 
-    it('of several nodes has no kubelet deadline before all pods begin', async () => {
+    it('of a run with several pods has no kubelet deadline before all of them begin', async () => {
       const resources = { ...small, replicas: 2 }
       const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
       expect(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
@@ -269,7 +269,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await executor.stop(handle, 0)
     })
 
-    it('has the number and model of GPUs that it requests, and no GPUs without a request', async () => {
+    it('has the number and model of GPUs that it requests, and without a request none', async () => {
       const { metadata } = await onlyNode()
       await equip(2, 'Tesla-V100')
       try {
@@ -336,7 +336,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       }
     })
 
-    it('avoids nodes that are cordoned or tainted, which are listed as CORDONED', async () => {
+    it('is not placed on cordoned or tainted nodes, which are listed as CORDONED', async () => {
       const { metadata } = await onlyNode()
       const stateOf = async () => (await executor.capacity?.())?.[0]?.state
       const keeps = async (away: string[], back: string[]) => {

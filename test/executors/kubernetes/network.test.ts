@@ -32,7 +32,7 @@ it('the replicas of an isolated run reach only each other and DNS', () => {
   })
 })
 
-it('other jobs reach a job with OUT by its name', () => {
+it('a job with the isolation OUT can be reached by its name', () => {
   const internalDns = { name: 'dns-users-ann-web', ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' as const }] }
   const objects = objectsOf({ networkIsolation: 'OUT', internalDns })
   expect(objects.map(({ path, body }) => `${path}/${body.metadata.name}`)[0]).toBe('services/dns-users-ann-web')

@@ -47,7 +47,7 @@ describe('the output of a pod', () => {
     expected: all.map((_, i) => `${texts[i]}\n`).join(''),
   }))
 
-  it('is complete however the connection splits it, and resumes at every position', async () => {
+  it('is complete wherever the connection breaks, and resumes at every position', async () => {
     await fc.assert(
       fc.asyncProperty(logs, fc.integer({ min: 1, max: 70 }), async ({ whole, expected }, size) => {
         const first = await readAll(whole, logBeginning, { size })
@@ -89,7 +89,7 @@ describe('the output of a pod', () => {
     }
   })
 
-  it('that was rotated while a position was unclear is read again', async () => {
+  it('that was rotated during an ambiguous timestamp is read again', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two\n`
     await expect(readAll(text, logBeginning, { plain: 'another file, and its end\n' })).rejects.toThrow(/rotated/)
   })
@@ -111,7 +111,7 @@ describe('the output of a pod', () => {
     expect(await readAll('', later)).toMatchObject({ out: '', isLost: false })
   })
 
-  it('that is a message of the kubelet is an error that shows it', async () => {
+  it('is an error if it is a message of the kubelet', async () => {
     await expect(readAll('unable to retrieve container logs for containerd://1', logBeginning)).rejects.toThrow(
       /unable to retrieve/,
     )

@@ -61,7 +61,7 @@ describe('the script of a run', () => {
       ).toEqual(lines)
   })
 
-  it.each([true, false])('gives no program a value as an argument, with inheritance %s', (inheritEnvironment) => {
+  it.each([true, false])('passes no value as an argument of a program, with inheritance %s', (inheritEnvironment) => {
     const environment = ['B', 'LANGCHAIN_API_KEY', 'OPTUNA_STORAGE', 'SHELL_TOKEN', 'LC_key', 'PS5_KEY'].map(
       (name) => ({
         name,
@@ -75,7 +75,7 @@ describe('the script of a run', () => {
     ])
   })
 
-  it('sets variables that a shell refuses or heeds', () => {
+  it('sets variables that a shell rejects or uses itself', () => {
     const names = ['UID', 'PPID', 'IFS', 'A.B', 'PWD', 'OPTIND', 'PATH']
     const environment = names.map((name) => ({ name, value: name === 'PATH' ? '/usr/bin:/bin:/x' : 'x' }))
     const lines = output([{ command: ['env'], environment }]).split('\n')
@@ -103,7 +103,7 @@ describe('the description of a pod', () => {
     })
   })
 
-  it('requests GPUs as a resource, and hides the GPUs of the node without a request', () => {
+  it('requests GPUs as a resource, and without a request hides the GPUs of the node', () => {
     const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
     expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
     const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
@@ -116,7 +116,7 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(two)).not.toContain('NVIDIA_VISIBLE_DEVICES')
   })
 
-  it('has the memory of the job as shared memory', () => {
+  it('sets the size of shared memory to the memory of the job', () => {
     const { spec } = described(runOf({ resources: resourcesOf({ memoryBytes: 2 ** 30 }) })) as {
       spec: Record<string, unknown>
     }
@@ -124,7 +124,7 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(spec)).toContain('{"name":"shm","mountPath":"/dev/shm"}')
   })
 
-  it('has a deadline that excludes an hour of pulling and the wait for other pods', () => {
+  it('has a deadline that adds an hour for pulling, and is set later if there are several pods', () => {
     const limit = { maxRunTimeSeconds: 60 }
     expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
     const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))

@@ -25,7 +25,7 @@ const metrics = (name: string, usages: readonly Record<string, string>[]) => ({
   containers: usages.map((usage, index) => ({ name: `c${index}`, usage })),
 })
 
-test('containers of all pods of a run are added up', () => {
+test('the use of a run is the sum over the containers of all its pods', () => {
   const pods = [
     metrics('berth-run-a-0', [
       { cpu: '1002998n', memory: '18432Ki' },

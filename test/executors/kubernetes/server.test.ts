@@ -129,7 +129,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(job.closure).toEqual({ step: Number(from) + 3 })
   })
 
-  it('a job that is not restartable and has no closure is INTERRUPTED when its pod is deleted', async () => {
+  it('a job that is not restartable and has no closure is INTERRUPTED if its pod is deleted', async () => {
     const id = await api.submit(sh('echo begun; sleep 600', { resumable: true }))
     const { nativeId } = await untilSeen(id, ({ logs }) => logs.text !== '', 'it began')
     await kubectl('delete', 'pod', nativeId ?? '', '--wait=false')
@@ -141,7 +141,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     })
   })
 
-  it('a job that requests too many GPUs waits and reports it; with enough GPUs it runs', async () => {
+  it('a job that requests too many GPUs waits and reports the reason, and runs when it requests fewer', async () => {
     const id = await api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
     const waiting = async () => {
       const query = 'query ($id: ID!) { job(id: $id) { state scheduling { reasons { code message } } } }'
@@ -186,7 +186,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     return pods(id)
   }
 
-  it('a partly placed gang goes back to the queue, and runs when all pods get nodes', async () => {
+  it('a gang with pods that get no node returns to the queue, and runs when all pods get nodes', async () => {
     const away = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
     const first = await untilPlacedInPart(id)
@@ -214,7 +214,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
   })
 
-  it('a job survives an API server that is frozen longer than the response timeout', async () => {
+  it('a job survives an API server that is frozen for longer than the response timeout', async () => {
     const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
     const id = await api.submit(sh(text))
     await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')
@@ -225,7 +225,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await marks('frozen')).toEqual(['x'])
   })
 
-  it('a job whose node becomes unreachable is lost, and runs again only after the old run ended', async () => {
+  it('a job whose node becomes unreachable is lost, and runs again only after the old run has ended', async () => {
     const text = (name: string) => `trap 'sleep 2; echo "$BERTH_RUN.$BERTH_REPLICA ends" >>/d/${name}; exit 1' TERM
       echo "$BERTH_RUN.$BERTH_REPLICA begins" >>/d/${name}; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
     const restarts = await api.submit(sh(text('lost'), { restartable: true }))

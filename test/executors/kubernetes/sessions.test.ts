@@ -42,7 +42,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     return text(process.stdout)
   }
 
-  it('a port of the pod is reached, and a port that refuses is named', async () => {
+  it('a port of the pod can be reached, and a port that refuses connections is reported', async () => {
     const command = ['/bin/sh', '-c', 'while :; do nc -l -p 8888 -e /bin/echo hello; done']
     const handle = await executor.start(runOf({ command, resources: small }))
     await untilState(executor, handle, 'running')
@@ -65,7 +65,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     await untilEnded(executor, handle)
   })
 
-  it('a command without a terminal ends when its server is gone', async () => {
+  it('a command without a terminal ends if its server dies', async () => {
     const handle = await executor.start(runOf({ command: ['sleep', '600'], resources: small }))
     await untilState(executor, handle, 'running')
     const cluster = new ClusterApi({ kubeconfig, environment: {} }, { clock: systemClock, time: machineTime })

@@ -68,7 +68,7 @@ async function runContainers(environment: Record<string, string> = {}): Promise<
   }
 }
 
-test('the files are fetched with the token of the run, and unpacked with modes and links', async () => {
+test('the files of a snapshot are fetched with the token of the run, and unpacked with modes and links', async () => {
   failures = 1
   await runContainers()
   const expected = expect.stringMatching(/^\/download\/jobs\/job_\d+\/snapshot Bearer secret "token"$/)
@@ -79,12 +79,12 @@ test('the files are fetched with the token of the run, and unpacked with modes a
   await expect(stat(join(directory, 'snapshot/archive'))).rejects.toThrow('ENOENT')
 })
 
-test('an image without curl is named as the cause', async () => {
+test('an image without curl is reported as the cause of the failure', async () => {
   await expect(runContainers({ PATH: directory })).rejects.toThrow()
   expect(await readFile(join(directory, 'message'), 'utf8')).toBe('its image has no curl\n')
 })
 
-test('the description of the pod has no token, and the job begins in the files', () => {
+test('the description of the pod has no token, and the job begins in the folder of the files', () => {
   const { spec } = describePod(run(), 'curl:1')
   expect(JSON.stringify(spec)).not.toContain('secret "token"')
   expect(spec.initContainers?.map(({ name, image }) => [name, image])).toEqual([
@@ -100,7 +100,7 @@ test('the description of the pod has no token, and the job begins in the files',
   expect(describePod(runOf({})).spec.initContainers).toBeUndefined()
 })
 
-test('workdir is a folder of the files', () => {
+test('workdir is relative to the folder of the files', () => {
   expect(makeCommandScript(runOf({ command: ['true'], workdir: 'src' }, { openSnapshot }), {})).toContain(
     "cd -- 'src' ||",
   )

@@ -209,7 +209,7 @@ describe('the state of a run', () => {
     ),
   ])('is reported for a pod that is %s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
 
-  it('is gone if others delete its pod, unless its command succeeded', () => {
+  it('is gone if another program deletes its pod, unless its command succeeded', () => {
     const deleted = (pod: Pod): Pod => ({
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -272,7 +272,7 @@ describe('the state of a run', () => {
     makePod({ phase: 'Failed' }, terminated(1, 'Melted')),
   ])('must be known; an unknown phase throws', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
 
-  it('combines its replicas: the first failure counts, and a missing pod is gone', () => {
+  it('combines the states of its replicas: the first failure decides, and a missing pod means gone', () => {
     const begun = makePod({})
     const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({

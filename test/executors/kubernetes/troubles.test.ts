@@ -53,7 +53,7 @@ const giving = (status: number, body: string) => (_: IncomingMessage, response: 
 
 const isForbidden = '{"kind":"Status","reason":"Forbidden","message":"pods is forbidden"}'
 
-describe.each(answers)('while the cluster answers %s', (_, status, body) => {
+describe.each(answers)('while the cluster responds with %s', (_, status, body) => {
   it('a known run keeps its state, and an unknown run is starting', async () => {
     const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
     const running = { startedAt: '2026-01-01T00:00:00Z' }
@@ -71,7 +71,7 @@ describe.each(answers)('while the cluster answers %s', (_, status, body) => {
 })
 
 it.each([...answers, ['403', 403, isForbidden] as const])(
-  'a start whose pod was requested waits while the cluster answers %s',
+  'a start whose pod was requested waits while the cluster responds with %s',
   async (_, status, body) => {
     const made: string[] = []
     let isBroken = false
@@ -140,7 +140,7 @@ describe('while a quota of the namespace is used up', () => {
     expect(server.items['secrets']).toEqual([])
   })
 
-  it('a run of several pods goes back to the queue', async () => {
+  it('a run of several pods returns to the queue', async () => {
     const gang = runOf({ command: ['true'], resources: resourcesOf({ replicas: 2 }) })
     await expect(executor.start(gang)).rejects.toMatchObject({ reason: 'NOT_TOGETHER', message: forbidden })
     expect(server.items['secrets']).toEqual([])
@@ -155,7 +155,7 @@ describe('while the cluster cannot serve', () => {
     server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   })
 
-  it('a start reports that, and goes back to the queue after a minute', async () => {
+  it('a start reports that, and returns to the queue after a minute', async () => {
     const told: string[] = []
     const starting = executor.start(run, undefined, (info) => told.push(info))
     await expect(starting).rejects.toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
@@ -185,7 +185,7 @@ describe('while the cluster cannot serve', () => {
   })
 })
 
-it('the credentials are read again when the API server has moved', async () => {
+it('the credentials are read again after the API server has moved', async () => {
   server.items['pods'] = []
   server.items['secrets'] = []
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })

@@ -111,7 +111,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   await until(async () => (await server.connections()) <= 2, { what: 'it is closed' })
 })
 
-test('after 410 the pods are listed again, with pauses', async () => {
+test('the pods are listed again after a 410 response, with pauses', async () => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.answers = (request, response) => {
     if (!request.url?.includes('watch=true')) return false

@@ -73,7 +73,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     expect(exitCode).toBe(0)
   })
 
-  it('ends with its job without the server when that is stopped or killed', async () => {
+  it('ends with its job, without the server, if the job is stopped or killed', async () => {
     const [stopped, killed] = await Promise.all([start(sh('sleep 600')), start(sh('sleep 600'))])
     await untilState(executor, stopped, 'running')
     await untilState(executor, killed, 'running')
@@ -105,7 +105,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     })
   })
 
-  it('whose image cannot be pulled is the reason why the job waits, and the job can be stopped', async () => {
+  it('whose image cannot be pulled is reported as the reason why the job waits, and the job can be stopped', async () => {
     const other = await open('localhost/none:1')
     const handle = await other.start(runOf(sh('echo never')))
     const told = async () => JSON.stringify(await observe(other, handle))
@@ -119,7 +119,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     await other.close()
   })
 
-  it('without an image is refused', async () => {
+  it('without an image is rejected', async () => {
     const none = await open(null)
     await expect(none.start(runOf(sh('true')))).rejects.toMatchObject({
       reason: 'BAD_SPEC',

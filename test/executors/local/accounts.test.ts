@@ -21,7 +21,7 @@ describe.runIf(isRoot)('a server that runs as root', () => {
     expect(await findAccount(null, { ...users, hasUsers: false })).toBeNull()
   })
 
-  it('refuses accounts with uid 0, owners of server files and missing accounts', async () => {
+  it('rejects accounts with uid 0, owners of server files and missing accounts', async () => {
     const nobody = Number((await findAccountEntry('nobody'))?.[2])
     const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
     await expect(findAccount('nobody', { ...users, owners })).rejects.toMatchObject({
@@ -36,7 +36,7 @@ describe.runIf(isRoot)('a server that runs as root', () => {
   })
 })
 
-it.runIf(!isRoot)('a server of an ordinary account describes that it cannot switch accounts', async () => {
+it.runIf(!isRoot)('a server under an ordinary account reports that it cannot switch accounts', async () => {
   expect(await findAccount('nobody', users)).toBeNull()
   expect(describeSeparation(users)).toMatch(/not protected from each other/)
 })
@@ -48,7 +48,7 @@ it('describe reports how users are separated, and null for a single user', () =>
   expect(aloud).toMatch(isRoot ? /run as root/ : /users are not protected/)
 })
 
-it('the owners of files are found, and missing files skipped', async () => {
+it('the owners of files are found, and missing files are skipped', async () => {
   const owners = await findOwners(['/', '/no/such/file'])
   expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
 })
@@ -79,7 +79,7 @@ describe('the table of machine accounts', () => {
     expect(await uidOf(table)).toBe('8')
   })
 
-  it('is read again when the accounts of the machine changed', async () => {
+  it('is read again after the accounts of the machine changed', async () => {
     const table = open()
     await table('nobody')
     system.uid = '9'

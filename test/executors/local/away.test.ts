@@ -58,7 +58,7 @@ afterEach(async () => {
   await executor.close()
 })
 
-it('runs keep their state over any number of inspections while the directory is missing', async () => {
+it('runs keep their state however often they are inspected while the directory is missing', async () => {
   const runs = [await startEndless(), await startEndless()]
   await goAway()
   for (let looks = 0; looks < 20; looks++) {
@@ -78,7 +78,7 @@ it('runs keep their state over any number of inspections while the directory is 
   ])
 })
 
-it('verbs fail while the directory is missing, and create no files', async () => {
+it('all methods fail while the directory is missing, and create no files', async () => {
   const { handle, pid } = await startEndless()
   await goAway()
   await expect(executor.find(handle)).rejects.toThrow(missing)
@@ -106,7 +106,7 @@ it('a replaced data directory counts as missing', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-it('a missing folder of all runs counts as missing', async () => {
+it('a missing folder of all runs counts as a missing directory', async () => {
   const { handle, pid } = await startEndless()
   await rename(join(spoolDir, 'runs'), awayDir)
   await expect(executor.inspect([handle])).rejects.toThrow(missing)
@@ -116,7 +116,7 @@ it('a missing folder of all runs counts as missing', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-it('an inherited start waits until its run can be found', async () => {
+it('a start that an earlier leader began waits until its run can be found', async () => {
   const mark = join(directory, 'mark')
   const run = runOf({ command: ['/bin/sh', '-c', 'echo x >>"$0"; exec sleep 600', mark] })
   const handle = await executor.start(run)
@@ -141,7 +141,7 @@ it('a waiting start ends when it is aborted', async () => {
   await comeBack()
 })
 
-it('output and end of a run that ends while the directory is missing are kept', async () => {
+it('output and end of a run that ended while the directory was missing are kept', async () => {
   const go = join(directory, 'go')
   const handle = await executor.start(sh('echo one; until [ -e "$0/go" ]; do sleep 0.02; done; echo two; exit 7'))
   const earlier = read(executor, handle)

@@ -21,7 +21,7 @@ const spawnerOf = (spoolDir: string) =>
 /** Where a cgroup can be made that limits processes. */
 const limitsProcesses = cgroupTreeOf('pids')
 
-it('a run waits for free space on the disk', async (context) => {
+it('a start waits for free space on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const executor = await openLocal(join(disk.path, 'spool'))
   const run = exits(5)
@@ -33,7 +33,7 @@ it('a run waits for free space on the disk', async (context) => {
   await executor.close()
 })
 
-it.for([3, 7])('an exit record cut off by a full disk after %i bytes is completed later', async (left, context) => {
+it.for([3, 7])('an exit record that a full disk cut off after %i bytes is completed later', async (left, context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const spoolDir = join(disk.path, 'spool')
   const executor = await openLocal(spoolDir)
@@ -52,7 +52,7 @@ it.for([3, 7])('an exit record cut off by a full disk after %i bytes is complete
   await executor.close()
 })
 
-it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
+it.skipIf(process.platform !== 'linux')('a start waits for open files', async () => {
   const spoolDir = makeDirectory()
   const executor = await openLocal(spoolDir)
   await untilEnded(executor, await executor.start(exits(0)))
@@ -104,7 +104,7 @@ it.skipIf(limitsProcesses === undefined)(
 )
 
 it.skipIf(process.platform !== 'linux')(
-  'pipes that cannot be created for lack of file descriptors leak none',
+  'pipes that cannot be created for lack of file descriptors leave no descriptor open',
   async () => {
     const spoolDir = makeDirectory()
     const script = `

@@ -115,12 +115,12 @@ const oddSpec = {
 }
 
 describe('environment variables', () => {
-  it('of any name are passed unchanged', async () => {
+  it('with any name are passed unchanged', async () => {
     const { out, err, exitCode } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...oddSpec }))
     expect({ err, exitCode, variables: variables(out) }).toMatchObject({ err: '', exitCode: 0, variables: odd })
   })
 
-  it('of any name are passed to the ranks of multiple', async () => {
+  it('with any name are passed to the ranks of multiple', async () => {
     const { out, err } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...multiple(2), ...oddSpec }))
     const first = variables(out)
     expect(err).toBe('')
@@ -128,7 +128,7 @@ describe('environment variables', () => {
     expect(out.match(/BERTH_RANK=./g)?.sort()).toEqual(['BERTH_RANK=0', 'BERTH_RANK=1'])
   })
 
-  it('do not run BASH_ENV before preLaunch; values that a shell cannot carry bypass the shell', async () => {
+  it('with values that a shell cannot carry bypass the shell, and BASH_ENV does not run before preLaunch', async () => {
     await write('hook', 'echo hook')
     await write('pre', 'true')
     const environment = [
@@ -152,12 +152,12 @@ describe('environment variables', () => {
     expect(await finish(runOf({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
   })
 
-  it('without PATH leave the command to be found in the system folders', async () => {
+  it('without PATH let the command be found in the system folders', async () => {
     expect(await finish(runOf({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
   })
 })
 
-it('Python prints unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
+it('make Python print unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
   const print = sh('echo "[$PYTHONUNBUFFERED]"')
   expect((await finish(print)).out).toBe('[1]\n')
   const bare = runOf({ command: ['/usr/bin/env'], inheritEnvironment: false })
@@ -182,7 +182,7 @@ describe('PATH', () => {
     expect(removeNpmFolders(path)).toBe(expected)
   })
 
-  it('of a server started by npm is the PATH of npm itself', async () => {
+  it('of a server that npm started is the PATH of npm itself', async () => {
     await executor.close()
     executor = await open({ PATH: `${added}:/usr/bin:/bin` })
     expect((await finish(sh('echo $PATH'))).out).toBe(`/usr/bin:/bin:${root}\n`)
@@ -206,7 +206,7 @@ describe('PATH', () => {
     ])
   })
 
-  it('of a login is defined by the system', async () => {
+  it('of a login is the one that the system defines', async () => {
     await write('login.defs', '# ENV_PATH PATH=/no\nENV_SUPATH\tPATH=/sbin\nENV_PATH\tPATH=/opt/bin:/bin\n')
     expect(await readLoginPath(join(directory, 'login.defs'))).toBe('/opt/bin:/bin')
     expect(await readLoginPath(join(directory, 'none'))).toBe('/usr/local/bin:/usr/bin:/bin')
@@ -267,7 +267,7 @@ describe('stream files of a job', () => {
     })
   })
 
-  it('keep the output of the first start on a second start', async () => {
+  it('keep the output of the first start in a second start', async () => {
     const run = sh('echo kept', { stdoutPath: 'out' })
     await finish(run)
     await executor.start(run)
@@ -279,7 +279,7 @@ describe('scripts', () => {
   const both = { preLaunch: 'pre', postLaunch: 'post' }
   beforeEach(() => write('post', 'echo post'))
 
-  it('set -e in preLaunch does not skip postLaunch', async () => {
+  it('of preLaunch may use set -e without skipping postLaunch', async () => {
     await write('pre', 'set -eu; IFS=0123456789; set -f')
     expect(await finish(sh('exit 4', both))).toMatchObject({ exitCode: 4, out: 'post\n' })
     expect(await finish(sh('exit 4', { ...both, ...multiple(2) }))).toMatchObject({ exitCode: 4, out: 'post\n' })
@@ -307,21 +307,21 @@ describe('scripts', () => {
     expect(end.err).toContain(`berth: preLaunch ${directory}/pre`)
   })
 
-  it('a preLaunch that is a directory ends the job with a message', async () => {
+  it('that are a directory end the job with a message', async () => {
     await mkdir(join(directory, 'pre'))
     const end = await finish(sh('echo ran', both))
     expect(end).toMatchObject({ exitCode: 126, out: '' })
     expect(end.err).toContain(`berth: preLaunch ${directory}/pre is a directory`)
   })
 
-  it('postLaunch cannot hide the failure of the command', async () => {
+  it('after the command cannot hide its failure', async () => {
     await write('post', 'exit 0')
     expect(await finish(sh('exit 3', { postLaunch: 'post' }))).toMatchObject({ exitCode: 3 })
     await write('post', 'exit 9')
     expect(await finish(sh('true', { postLaunch: 'post' }))).toMatchObject({ exitCode: 9 })
   })
 
-  it('the exit code of the last command of a script is ignored', async () => {
+  it('may end with any exit code', async () => {
     await write('pre', 'false')
     expect(await finish(sh('exit 0', both))).toMatchObject({ exitCode: 0, out: 'post\n' })
   })
@@ -339,13 +339,13 @@ describe('the ranks of a job', () => {
     },
   )
 
-  it('are number 0 of 1 for multiple with a single rank; the launcher single sets no rank', async () => {
+  it('are number 0 of 1 for multiple with a single rank, and undefined for the launcher single', async () => {
     const script = 'echo "[$BERTH_RANK/$BERTH_RANKS]"'
     expect((await finish(sh(script, { launcher: 'multiple' }))).out).toBe('[0/1]\n')
     expect((await finish(sh(script))).out).toBe('[/]\n')
   })
 
-  it('may outnumber the cores, and run as root, under mpirun', async () => {
+  it('may outnumber the cores, and may run as root under mpirun', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mpirun'), '#!/bin/sh\necho mpirun "$@"\nenv', { mode: 0o755 })
     const environment = [

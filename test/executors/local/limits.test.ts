@@ -25,7 +25,7 @@ async function finish(script: string, resources: Parameters<typeof resourcesOf>[
 const hungry = 'head -c 200m /dev/zero | tail -c 200m | wc -c'
 
 describe.skipIf(!has('memory'))('memory use of a run', () => {
-  it('over the limit ends the run as OOM_KILLED and reports the peak', async () => {
+  it('above the limit ends the run as OOM_KILLED and is reported as the peak', async () => {
     const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 26 })
     expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
     expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(2 ** 25)
@@ -38,7 +38,7 @@ describe.skipIf(!has('memory'))('memory use of a run', () => {
     expect(ended.cause).toBeUndefined()
   })
 
-  it('counts all copies on this machine together', async () => {
+  it('is limited by the sum over all copies on this machine', async () => {
     const ended = await finish(hungry, { memoryBytes: 2 ** 27, nodeCount: 2 })
     expect(ended).toMatchObject({ exitCode: 0, out: '209715200\n' })
   })
@@ -79,7 +79,7 @@ it.each([true, false])('the processor time of the whole job is reported (cgroups
   expect(usage?.cpuSeconds).toBeGreaterThan(0)
 })
 
-it('unenforceable limits are listed, and cgroups are removed after the run', async () => {
+it('limits that cannot be enforced are listed, and cgroups are removed after the run', async () => {
   const cgroups = new Cgroups(local.spoolDir)
   const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
   await untilEnded(local.executor, handle)

@@ -33,7 +33,7 @@ test('a machine without nvidia-smi has no GPUs, without a warning', async () => 
   expect(await detect()).toEqual({ gpus: [], lines: [] })
 })
 
-test('an unreadable folder in the PATH does not stop the server start, and is logged', async () => {
+test('an unreadable folder in the PATH is logged and does not prevent the start of the server', async () => {
   // The kernel answers EACCES, as it does for a folder that may not be entered (which root may).
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\n', { mode: 0o644 })
   const { gpus, lines } = await detect()
@@ -41,7 +41,7 @@ test('an unreadable folder in the PATH does not stop the server start, and is lo
   expect(lines).toMatchObject([{ code: 'EACCES', msg: expect.stringContaining('without GPUs') }])
 })
 
-test('a failing nvidia-smi stops the server start', async () => {
+test('a failing nvidia-smi prevents the start of the server', async () => {
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\nexit 9\n', { mode: 0o755 })
   await expect(detect()).rejects.toThrow(/nvidia-smi failed/)
 })

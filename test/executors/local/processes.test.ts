@@ -78,7 +78,7 @@ describe('the environment of a job', () => {
     expect(lines((await finish(runOf(spec))).out)).toEqual(['A=1'])
   })
 
-  it('expands variables, and the last assignment wins', async () => {
+  it('expands variables, and uses the last assignment of a name', async () => {
     const environment = Object.entries({
       A: 'a',
       B: `${ref('A')}-${ref('NONE')}-$A-${ref('1')}`,
@@ -93,7 +93,7 @@ describe('the environment of a job', () => {
     expect(lines(out)).toEqual(['A=injected', `B=injected--$A-${ref('1')}`, 'C=c', 'PATH=/opt:'])
   })
 
-  it('passes any value, also under names that the shell uses itself', async () => {
+  it('passes any value, also for names that the shell uses itself', async () => {
     const values = {
       IFS: 'x',
       name: 'n',
@@ -142,7 +142,7 @@ describe('the command of a job', () => {
     expect((await finish(runOf({ command: ['echo', ref('X')], environment }))).out).toBe(`${ref('X')}\n`)
   })
 
-  it('ends with 127 if missing, and with 126 if not executable', async () => {
+  it('ends with 127 if it is missing, and with 126 if it is not executable', async () => {
     await writeFile(join(directory, 'plain'), 'x', { mode: 0o644 })
     expect(await finish(runOf({ command: ['no-such-command'] }))).toMatchObject({
       exitCode: 127,
@@ -156,7 +156,7 @@ describe('the command of a job', () => {
     expect(await finish(runOf({ command: [directory] }))).toMatchObject({ exitCode: 126 })
   })
 
-  it('is searched in the PATH of the job, or relative to the workdir', async () => {
+  it('is searched for in the PATH of the job, or relative to the workdir', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mine'), '#!/bin/sh\necho mine $0', { mode: 0o755 })
     const environment = [{ name: 'PATH', value: `${directory}/bin` }]
@@ -164,7 +164,7 @@ describe('the command of a job', () => {
     expect((await finish(runOf({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
   })
 
-  it('runs in its workdir or in the home directory; a missing workdir is refused', async () => {
+  it('runs in its workdir or in the home directory, and is rejected if the workdir is missing', async () => {
     expect((await finish(runOf({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
     expect((await finish(runOf({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
     const run = runOf({ command: ['true'], workdir: '~/none' })
@@ -172,7 +172,7 @@ describe('the command of a job', () => {
     expect(await observe(executor, run.runId)).toEqual({ state: 'gone' })
   })
 
-  it('is refused if too long for the system, and leaves no files', async () => {
+  it('is rejected if it is too long for the system, and leaves no files', async () => {
     const run = runOf({ command: ['/bin/echo', 'x'.repeat(3_000_000)] })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
     await expect(executor.start(run)).rejects.toBeInstanceOf(StartFailed)
@@ -214,7 +214,7 @@ describe('files, scripts and launchers', () => {
     expect((await finish(sh('true', { preLaunch: 'none' }))).exitCode).toBe(126)
   })
 
-  it('start all ranks with multiple; the first failure counts', async () => {
+  it('start all ranks with multiple, and the first failure decides', async () => {
     const resources = resourcesOf({ processCount: 3 })
     const script = 'echo $(wc -l <$PSIJ_NODEFILE) >>counts; exit 4'
     expect(await finish(sh(script, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 4 })
@@ -232,7 +232,7 @@ describe('files, scripts and launchers', () => {
     expect((await read(executor, handle)).out).toBe('up\nup\nterm\nterm\npost\n')
   })
 
-  it('are refused for a missing launcher', async () => {
+  it('are rejected if the launcher is missing', async () => {
     for (const launcher of ['srun', 'mpirun']) {
       const environment = [{ name: 'PATH', value: directory }]
       await expect(executor.start(sh('true', { launcher, environment }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
@@ -259,7 +259,7 @@ describe('the end of a run', () => {
     expect(ps()).not.toContain('sleep 1244')
   })
 
-  it('comes at the fallback deadline without its server', async () => {
+  it('is enforced at the fallback deadline without a server', async () => {
     await executor.close()
     executor = await open({ deadlineSlackSeconds: 0 })
     const { exitCode, stopped, cause } = await finish(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
@@ -289,7 +289,7 @@ describe('the end of a run', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   })
 
-  it('prevents an unclaimed run from starting after its stop', async () => {
+  it('by a stop prevents an unclaimed run from starting', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     await writeFile(join(spoolDir, 'runs', run.runId, 'journal'), '')
@@ -305,7 +305,7 @@ describe('the end of a run', () => {
     expect((await finish(run)).out).toBe('ran\n')
   })
 
-  it('happens once for each of a hundred stops at random moments', async () => {
+  it('occurs once for each of a hundred stops at random times', async () => {
     const stopped = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const handle = await executor.start(sh('exec sleep 0.02'))
@@ -319,7 +319,7 @@ describe('the end of a run', () => {
 })
 
 describe('the spool of a run', () => {
-  it('switches streams at ends of lines', async () => {
+  it('switches streams after complete lines', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf "o%s\\n" $i; printf "e%s\\n" $i >&2; done'
     const handle = await executor.start(sh(script))
     let text = ''
@@ -328,7 +328,7 @@ describe('the spool of a run', () => {
     expect(text.split('\n').filter((line) => !/^[oe]\d+$/.test(line))).toEqual([''])
   })
 
-  it('carries bytes of any kind and size', async () => {
+  it('stores bytes of any kind and size', async () => {
     const { out } = await finish(sh('head -c 5000000 /dev/urandom | tee copy; printf tail'))
     const copy = await readFile(join(directory, 'copy'), 'latin1')
     expect(out === `${copy}tail`).toBe(true)
@@ -348,7 +348,7 @@ describe('the spool of a run', () => {
     expect(await gaps(next)).toEqual(['LOST'])
   })
 
-  it('is closed to other accounts', async () => {
+  it('cannot be read by other accounts', async () => {
     const handle = await executor.start(sh('true'))
     expect((await stat(join(spoolDir, 'runs'))).mode & 0o777).toBe(0o700)
     expect((await stat(join(spoolDir, 'runs', handle))).mode & 0o777).toBe(0o700)

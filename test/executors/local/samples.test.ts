@@ -30,7 +30,7 @@ describe.skipIf(process.platform !== 'linux').each([
 ])('a run %s', (_, options) => {
   beforeEach(() => local.reopen(options))
 
-  test('is sampled with all of its processes', async () => {
+  test('is measured with all of its processes', async () => {
     const handle = await local.executor.start(runOf({ command: busy }))
     await untilState(local.executor, handle, 'running')
     const used = await until(
@@ -106,7 +106,7 @@ describe('files of cgroups', () => {
   })
 })
 
-test('a row of the process table has processor time of ended children and resident pages', () => {
+test('a row of the process table has the processor time of ended children, and resident pages', () => {
   const row =
     '4242 (a) b) S 4200 4242 4242 0 -1 4194560 1000 2000 0 0 150 50 30 20 20 0 3 0 123456 1000000 2560 18446744073709551615'
   expect(parseUse(row)).toEqual({

@@ -59,7 +59,7 @@ describe('the copy of a snapshot', () => {
     expect(await copies()).toEqual(before)
   })
 
-  it.skipIf(!isRoot)('is removed by the account of the job, so that the server removes no file of others', async () => {
+  it.skipIf(!isRoot)('is removed under the account of the job, which cannot remove files of others', async () => {
     const handle = await start('nobody')
     const folder = (await read(local.executor, handle)).out.trim().split('\n')[1] ?? ''
     await untilEnded(local.executor, handle)
@@ -74,7 +74,7 @@ describe('the copy of a snapshot', () => {
     expect(existsSync(join(folder, '..'))).toBe(false)
   })
 
-  it('is a new one for each run', async () => {
+  it('is created again for each run', async () => {
     const folders = []
     for (const _ of ['first', 'second']) {
       const [, folder = '', ...files] = (await read(local.executor, await start(null))).out.trim().split('\n')
@@ -114,7 +114,7 @@ describe('the copy of a snapshot', () => {
     await expect(local.executor.start(broken)).rejects.toThrow('the database is away')
   })
 
-  it('blames the machine for a full disk, but not for paths that say so', async () => {
+  it('reports a full disk as a fault of the machine, but not because a path contains such a message', async () => {
     const copy = (directory: string, files: Readonly<Record<string, Buffer>>) =>
       copySnapshot(() => archiveOf(files), {
         directory,
@@ -134,7 +134,7 @@ describe('the copy of a snapshot', () => {
     await expect(large).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
   })
 
-  it('fails if the machine has no tar', async () => {
+  it('is not created if the machine has no tar', async () => {
     const options = { directory: local.spoolDir, account: null, environment: { PATH: '/nowhere' }, signal: undefined }
     await expect(copySnapshot(() => archiveOf({}), options)).rejects.toThrow('the machine has no tar')
   })

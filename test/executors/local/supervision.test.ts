@@ -176,7 +176,7 @@ describe('output', () => {
     expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
   })
 
-  it('over the limit does not block the job when its counter is killed', async () => {
+  it('over the limit does not block the job if its counter is killed', async () => {
     await reopen({ logBytesMax: 100_000 })
     const counter = 'pgrep -s $PPID -x wc'
     const script = `head -c 300000 /dev/zero; until ${counter}; do sleep 0.02; done >"$0/pids"; kill -KILL $(cat "$0/pids")`
@@ -231,7 +231,7 @@ describe('a server', () => {
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('ends a run at its fallback deadline even if the run is not inspected, as while its database is unavailable', async () => {
+  it('ends a run at its fallback deadline even if the run is not inspected, as during a database outage', async () => {
     await reopen({ deadlineSlackSeconds: 0 })
     const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -258,7 +258,7 @@ describe('a server', () => {
     await until(() => !cgroups.list().has(handle), { what: 'its cgroup was removed' })
   })
 
-  it('loses no byte and no exit code', async () => {
+  it('reads every byte and every exit code', async () => {
     const script = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); echo "line $i"; done; exit 21'
     const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
     await once(server, 'message')
@@ -273,7 +273,7 @@ describe('a server', () => {
   })
 })
 
-it('output is polled once a second if the spawner reports ends, otherwise four times a second', async () => {
+it('output is polled once a second if the spawner reports ends, and otherwise four times a second', async () => {
   const sleeps: number[] = []
   const clock: LocalOptions['clock'] = {
     ...systemClock,
@@ -290,7 +290,7 @@ it('output is polled once a second if the spawner reports ends, otherwise four t
   await read(executor, handle, { enough: () => sleeps.includes(250) })
 })
 
-it('losses are read from a journal again when it has grown', async () => {
+it('losses are read again after the journal has grown', async () => {
   const path = join(directory, 'journal')
   const losses = trackLosses(path)
   expect(losses()).toEqual([])

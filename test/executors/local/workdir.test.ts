@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
       ({ reason, message }) => ({ reason, message }),
     )
 
-  it('is refused like a missing directory', async () => {
+  it('is rejected like a missing directory', async () => {
     for (const name of ['secret', 'secret/in', 'secret/none', 'none'])
       expect(await refusal({ workdir: join(folder, name) })).toEqual({
         reason: 'WORKDIR_NOT_FOUND',
@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
     expect(existsSync(join(secret, 'in/written'))).toBe(false)
   })
 
-  it('is closed to stream files and to the search for mpirun', async () => {
+  it('cannot hold stream files, and is not searched for mpirun', async () => {
     for (const name of ['in', 'none'])
       expect(await refusal({ workdir: '/', stdoutPath: join(secret, name) })).toEqual({
         reason: 'BAD_SPEC',
@@ -70,7 +70,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
     expect(await untilEnded(local.executor, handle)).not.toMatchObject({ exitCode: 0 })
   })
 
-  it('is entered by its own account, with the files in it', async () => {
+  it('can be entered by its own account, and has the files', async () => {
     await chown(secret, 65_534, 65_534)
     await chown(join(secret, 'mpirun'), 65_534, 65_534)
     const command = ['/bin/sh', '-c', 'pwd; id -u']
@@ -83,7 +83,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
   })
 })
 
-it.skipIf(isRoot)('a directory that the account of the server may not enter is refused as missing', async () => {
+it.skipIf(isRoot)('a directory that the account of the server may not enter is rejected as missing', async () => {
   const folder = makeDirectory()
   await chmod(folder, 0o600)
   const run = runOf({ command: ['true'], workdir: folder })

@@ -50,7 +50,7 @@ const serves = `echo "$@" >"$0.asked"; echo 0 >&3; exec 3>&-; exec sleep 600`
 const answers = () => until(() => existsSync(inFolder('berth')), { what: 'the display answers' })
 const asked = async (name: string) => (await readFile(join(directory, `${name}.asked`), 'utf8')).trim()
 
-test('a display has one screen, no network, and ends when the pipe of the job closes', async () => {
+test('a display has one screen and no network, and ends when the pipe of the job closes', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -63,7 +63,7 @@ test('a display has one screen, no network, and ends when the pipe of the job cl
   expect(await ended).toBe(0)
 })
 
-test('a display ends also if the job ended before its line was read', async () => {
+test('a display ends even if the job ended before its line was read', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -81,7 +81,7 @@ test.each([
   expect(await ended).toBe(code)
 })
 
-test('TERM ends a display as a failure', async () => {
+test('a display that gets TERM ends with a failure', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -103,7 +103,7 @@ test('a GPU is identified by its bus id', async () => {
   expect(written).toContain('Virtual 1280 960')
 })
 
-test('a display uses the GPU that the job reports', async () => {
+test('a display uses the GPU that the job names', async () => {
   await program('nvidia-smi', bus)
   await program('Xorg', serves)
   start('TOLD')
@@ -114,7 +114,7 @@ test('a display uses the GPU that the job reports', async () => {
   expect(await readFile(join(directory, 'berth-xorg.conf'), 'utf8')).toContain('BusID "PCI:129@65536:31:1"')
 })
 
-test('a missing GPU or nvidia-smi is named in the failure', async () => {
+test('a missing GPU, or a missing nvidia-smi, is named in the failure', async () => {
   const told = start('TOLD')
   await until(() => existsSync(inFolder('gpu')), { what: 'it asks for the GPU' })
   await writeFile(inFolder('gpu'), '')

@@ -54,7 +54,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     }
   })
 
-  it.each(shells)('restores all signals for the command: %s %s', async (...shell) => {
+  it.each(shells)('the first process restores all signals for the command: %s %s', async (...shell) => {
     const child = run(shell.filter(Boolean), 'grep SigIgn /proc/self/status')
     const [shown] = child.stdout ? await once(child.stdout, 'data') : []
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
@@ -64,7 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   const withoutHelpers: [shell: string[], programs: string][] = [[['/bin/bash', '--posix'], '/usr/bin/env']]
   if (isThere('/bin/busybox')) withoutHelpers.push([['/bin/dash'], '/usr/bin/env /bin/busybox'])
   it.each(withoutHelpers)(
-    'starts the command directly if no helper program is usable: %s with another %s',
+    'the first process starts the command directly if no helper program is usable: %s with another %s',
     async ([shell = '', ...args], programs) => {
       const directory = makeDirectory()
       const program = join(directory, 'program')
@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   )
 
   // bash as a first process sometimes forgets the code of a child that ends in that moment.
-  it.each(shells)('reports either the exit code of the command or TERM if both coincide: %s %s', async (...shell) => {
+  it.each(shells)('the first process reports the exit code or TERM if both coincide: %s %s', async (...shell) => {
     const codes = new Set()
     for (let i = 0; i < 20; i++) {
       const child = run(shell.filter(Boolean), 'trap "" TERM; echo begun; exit 6')

@@ -45,7 +45,7 @@ describe('the simulated executor', () => {
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
     runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
 
-  it('runs jobs by the given clock', async () => {
+  it('runs jobs by the clock that it is given', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_START_SECONDS: 2, SIM_RUN_SECONDS: 1.5, SIM_EXIT_CODE: 9 }))
     const began = clock.nowMs()
@@ -81,7 +81,7 @@ describe('the simulated executor', () => {
     },
   )
 
-  it('loses no state and no output of a silent node', async () => {
+  it('keeps state and output of a node that is unreachable for a while', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 5, SIM_LOG_LINES: 2 }, ['n2']))
     await writeFile(join(dataDir, 'sim-silent'), 'n7\nn2\n')
@@ -131,7 +131,7 @@ describe('the simulated executor', () => {
     for (const { executor } of [one, other]) await executor.close()
   })
 
-  it.each(['soon', '-1', 'Infinity'])('refuses SIM_RUN_SECONDS=%s', async (value) => {
+  it.each(['soon', '-1', 'Infinity'])('rejects SIM_RUN_SECONDS=%s', async (value) => {
     const { executor } = await open()
     await expect(executor.start(simulated({ SIM_RUN_SECONDS: value }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
     await executor.close()

@@ -12,7 +12,7 @@ import { mountSmallDisk } from '../../support/small-disk.ts'
 const layoutOf = (sharedDir: string, hasRuns = false) => new Layout(sharedDir, 'cluster', async () => hasRuns)
 const told = (words: string) => ({ message: expect.stringContaining(words) })
 
-it('a new pool refuses a mount point as sharedDir', async (test) => {
+it('a new pool rejects a mount point as sharedDir', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await expect(layoutOf(disk.path).checkReadable()).rejects.toMatchObject(told(`${disk.path} is a mount point`))
   expect(await readdir(disk.path)).toEqual([])
@@ -22,7 +22,7 @@ it('a new pool refuses a mount point as sharedDir', async (test) => {
   expect(await readdir(inside)).toEqual(['cluster'])
 })
 
-it('a pool with existing folders in a mount point keeps using them', async (test) => {
+it('a pool with folders in a mount point keeps using them', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await mkdir(join(disk.path, 'cluster', 'server'), { recursive: true })
   const layout = layoutOf(disk.path, true)
@@ -99,7 +99,7 @@ describe('folders that another account controls', () => {
     await expect(demand()).rejects.toMatchObject(told('cluster/runs can be changed by other accounts'))
   })
 
-  it.each([0o777, 0o775])('sharedDir of mode %o is refused, with the sticky bit it is not', async (mode) => {
+  it.each([0o777, 0o775])('sharedDir of mode %o is rejected, but not with the sticky bit', async (mode) => {
     await chmod(sharedDir, mode)
     await expect(demand()).rejects.toMatchObject(told(`${sharedDir} can be changed by other accounts: chmod`))
     expect(await readdir(sharedDir)).toEqual([])
@@ -107,12 +107,12 @@ describe('folders that another account controls', () => {
     await demand()
   })
 
-  it.runIf(isRoot)('sharedDir of another account is refused', async () => {
+  it.runIf(isRoot)('sharedDir of another account is rejected', async () => {
     await chown(sharedDir, other, other)
     await expect(demand()).rejects.toMatchObject(told(`belongs to uid ${other}: chown it to uid 0`))
   })
 
-  it('sharedDir in a folder where every account can replace it is refused', async () => {
+  it('sharedDir is rejected if every account can replace it in its parent folder', async () => {
     await mkdir(path('in'))
     await chmod(sharedDir, 0o777)
     await expect(layoutOf(path('in')).checkReadable()).rejects.toMatchObject(

@@ -81,7 +81,7 @@ it('a run has no start time before the clocks were compared', async () => {
   expect(observation).not.toHaveProperty('startedAt')
 })
 
-it('reports a change of state once', async () => {
+it('a change of state is reported once', async () => {
   const handle = await begun('run_a')
   changed.length = 0
   await observer.inspect([handle])
@@ -139,7 +139,7 @@ it('a forgotten run that still runs in Slurm is listed after 30 s, also by the n
   expect(await readdir(layout.own)).toEqual([])
 })
 
-it('a run is gone only after repeated answers of Slurm without it', async () => {
+it('a run is gone only after repeated responses of Slurm without it', async () => {
   const handle = await begun('run_a')
   const inspectAfter = async (ms: number) => {
     await clock.advance(ms)

@@ -39,7 +39,7 @@ async function open(): Promise<Slurm> {
 }
 const queue = { command: 'squeue', args: [], timeoutMs: 1_000 } as const
 
-it('another cluster counts as unreachable, also after a restart', async () => {
+it('another cluster is reported as unreachable, also after a restart', async () => {
   const slurm = await open()
   expect(await slurm(queue)).toBe('an answer')
   name = 'two'
@@ -82,13 +82,13 @@ it.each([
   expect(await (await open())(queue)).toBe('an answer')
 })
 
-it('an unreachable controller receives no further commands', async () => {
+it('no further commands are sent to an unreachable controller', async () => {
   failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])
 })
 
-it('nothing is written into a folder that another account can change', async () => {
+it('the cluster name is not written into a folder that another account can change', async () => {
   const slurm = await open()
   await chmod(join(sharedDir, 'pool', 'server'), 0o777)
   expect(await slurm(queue)).toBe('an answer')

@@ -44,7 +44,7 @@ it.each([
 })
 
 describe('the parsed queue', () => {
-  it('is correct with any text in a comment', () => {
+  it('is correct whatever text a comment contains', () => {
     const own = line(
       '7',
       'run_a',
@@ -159,7 +159,7 @@ describe('sbatch options', () => {
       expect(options).toContain(option)
   })
 
-  it('combine those of the operator with those of the job, which win', () => {
+  it("combine options of the operator and of the job, and the job's take precedence", () => {
     const native = { partition: 'debug', qos: 'low', account: 'lab' }
     const customAttributes = { 'slurm.qos': 'high', 'slurm.no-kill': true, 'slurm.contiguous': false, 'pbs.x': 1 }
     const options = optionsFor({ customAttributes }, { queueNative: native })

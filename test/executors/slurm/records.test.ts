@@ -31,12 +31,12 @@ it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '256', '999 - - -', ''
   },
 )
 
-it('GPU ids in records must be plausible numbers', async () => {
+it('GPU ids that are not plausible numbers are ignored', async () => {
   await record('begun', 'n1 0,9007199254740991,99999999999,-1,1e3,,x,3 1')
   expect((await read())?.begun?.gpuIds).toEqual([0, 3])
 })
 
-it('a record written by the job cannot claim NODE_TROUBLE, which would retry without limit', async () => {
+it('the reason NODE_TROUBLE is ignored in a record of the job, because it is retried without a limit', async () => {
   await record('claim', 'refused NODE_TROUBLE the first')
   await record('exit', 'failed NODE_TROUBLE the second')
   expect(await read()).toMatchObject({
@@ -67,14 +67,14 @@ describe('the output file of a run', () => {
     expect(await readAt(0)).toBe(0)
   })
 
-  it('is read up to the limit if it has no end', async () => {
+  it('is read up to the limit if it never ends', async () => {
     await writeFile(path(), '')
     await truncate(path(), 2 ** 43)
     expect([await readAt(0), await readAt(90), await readAt(100)]).toEqual([64, 10, 0])
   })
 })
 
-it('directories and files instead of record links are ignored', async () => {
+it('directories and files in the place of record links are ignored', async () => {
   for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
   await writeFile(join(directory, 'full.stdout.1'), 'x')
   expect(await read()).toMatchObject({ claim: null, begun: null, exit: null, losses: [] })
@@ -95,7 +95,7 @@ it('loss records with invalid amounts are ignored', async () => {
   ])
 })
 
-it('reading records is bounded to 1,000 losses, and finds every other record', async () => {
+it('at most 1,000 losses are read, and every other record', async () => {
   const numbers = Array.from({ length: 6_000 }, (_, number) => number)
   await Promise.all(numbers.map((number) => record(`full.stdout.${number}`, '5')))
   await record('claim', 'job 7 n1')

@@ -64,7 +64,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect(names.filter((name) => /^(_\d+|BERTH_TEST.*|SLURM_EXPORT_ENV|SLURM_TIME_FORMAT)$/.test(name))).toEqual([])
   })
 
-  it('passes output on at once, and gives the command a pipe', async () => {
+  it('passes output on at once, and runs the command with pipes', async () => {
     const handle = await up(waits)
     const process = await exec(
       handle,
@@ -88,7 +88,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect(await run(handle, script)).toMatchObject({ out: '', exitCode })
   })
 
-  it('gets INT as the signal of its user', async () => {
+  it('gets INT if its user sends it', async () => {
     const handle = await up(waits)
     const process = await exec(handle, "trap 'echo caught; exit 9' INT; echo up; while :; do sleep 0.1; done")
     await once(process.stdout, 'data')
@@ -96,7 +96,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect([await text(process.stdout), await process.exitCode]).toEqual(['caught\n', 9])
   })
 
-  it('carries large amounts both ways', async () => {
+  it('transfers large amounts in both directions', async () => {
     const handle = await up(waits)
     const bytes = randomBytes(20_000_000)
     const process = await exec(handle, 'cat')
@@ -104,13 +104,13 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect((await buffer(process.stdout)).equals(bytes)).toBe(true)
   })
 
-  it('enters a run whose steps take all that it has, and sees its GPUs', async () => {
+  it('enters a run whose steps hold all of its resources, and has access to its GPUs', async () => {
     const resources = tasks({ nodeCount: 2, gpu: 1 })
     const handle = await up(sh('[ $SLURM_PROCID = 0 ] && echo up; exec sleep 600', { launcher: 'srun', resources }))
     expect(await run(handle, 'hostname; echo $CUDA_VISIBLE_DEVICES')).toMatchObject({ out: 'n1\n0\n', exitCode: 0 })
   })
 
-  it('ends with the run, and is refused after it', async () => {
+  it('ends with the run, and is rejected afterwards', async () => {
     const handle = await up(waits)
     const process = await exec(handle, "trap '' TERM; echo up; while :; do sleep 1; done")
     await once(process.stdout, 'data')
@@ -121,7 +121,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     await expect(connect(handle, 80)).rejects.toThrow(SessionRefused)
   })
 
-  it('leaves the environment of the run to its account alone, and not to Slurm', async () => {
+  it('does not show the environment of the run to other accounts or to Slurm', async () => {
     const injected = { BERTH_TOKEN: 'the-token-of-the-run', API_KEY: 'a-secret-value' }
     const handle = await up(waits, { unixUser: 'nobody', injected })
     const process = await exec(handle, 'echo begun; exec sleep 600')
@@ -175,7 +175,7 @@ while True:
     await expect(connect(other, port)).rejects.toThrow(`No process of the job listens on port ${port}`)
   })
 
-  it('refuses the ports of the node that are not of the job', async () => {
+  it('rejects ports of the node on which the job does not listen', async () => {
     const handle = await up(waits)
     const server = createServer((socket) => socket.end('of the node')).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -195,13 +195,13 @@ describe('the messages of a command', () => {
   }
   const message = (code: number) => `srun: error: n1: task 0: Exited with exit code ${code}\n`
 
-  it('have no exit code of srun, wherever it comes', async () => {
+  it('do not contain the exit code line of srun, wherever it appears', async () => {
     expect(await filter('a\n', message(5), 'b')).toBe('a\nb')
     expect(await filter(`a${message(5)}`)).toBe('a')
     expect(await filter('a\nsr', 'un: err', 'or: n1: task 0: Exited with', ' exit code 137\n')).toBe('a\n')
   })
 
-  it('keep what else looks like it', async () => {
+  it('keep other lines that resemble it', async () => {
     expect(await filter('srun: error: no node', 's\nsrun: error')).toBe('srun: error: no nodes\nsrun: error')
     expect(await filter(message(1), 'a\n', message(2))).toBe(`a\n${message(1)}`)
   })

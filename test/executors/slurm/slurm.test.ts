@@ -63,7 +63,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       ])
     })
 
-    it('reports the processor time of its processes on one node only', async () => {
+    it('reports the processor time of its processes on one node', async () => {
       const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
       const { usage } = await own.finish(sh(`sh -c '${busy}'; true`))
       expect(usage?.cpuSeconds).toBeGreaterThan(0.05)
@@ -72,7 +72,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(gang.usage).toEqual({})
     })
 
-    it('keeps bytes of any kind', async () => {
+    it('outputs bytes of any kind unchanged', async () => {
       const bytes = sh("printf '\\000\\001\\377'; head -c 300000 /dev/zero; echo x >/dev/stdout; echo e >/dev/stderr")
       const { out, err } = await own.finish(bytes)
       expect(out === `\0\x01\xff${'\0'.repeat(300_000)}x\n`).toBe(true)
@@ -91,12 +91,12 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(out).not.toMatch(/^(_\d+|X_TEST|SLURM_EXPORT_ENV)=/m)
     })
 
-    it('finds its closure', async () => {
+    it('can read its closure', async () => {
       const { out } = await own.finish(sh('cat "$BERTH_CLOSURE"'), { closure: '{"step":3}' })
       expect(out).toBe('{"step":3}')
     })
 
-    it('without inheritance has only the variables of Slurm and Berth', async () => {
+    it('has only the variables of Slurm and Berth without inheritance', async () => {
       const { out } = await own.finish(
         { command: ['/usr/bin/env'], inheritEnvironment: false },
         { injected: { BERTH_RUN: '1' } },
@@ -139,7 +139,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       }
     })
 
-    it('runs preLaunch and postLaunch around srun, and its ranks see their variables', async () => {
+    it('runs preLaunch and postLaunch around srun, and its ranks have their variables', async () => {
       await writeFile(join(own.directory, 'pre'), 'GREETING=hello\n')
       await writeFile(join(own.directory, 'post'), 'echo bye\n')
       const scripts = { preLaunch: join(own.directory, 'pre'), postLaunch: join(own.directory, 'post') }
@@ -148,7 +148,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(out).toBe('hello\nhello\nbye\n')
     })
 
-    it('reads and writes its files', async () => {
+    it('reads its stdin file and writes its output files', async () => {
       await writeFile(join(own.directory, 'in'), 'given\n')
       const files = { workdir: own.directory, stdinPath: 'in', stdoutPath: 'out', stderrPath: 'err' }
       expect(await own.finish(sh('cat; echo no >&2', files))).toMatchObject({ out: 'given\n', err: 'no\n' })
@@ -175,7 +175,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
     })
 
-    it('waits while an option of its queue keeps it in Slurm, and ends there', async () => {
+    it('waits while an option of its queue keeps it in Slurm, and can be stopped there', async () => {
       const queueNative = { ...onMain.queueNative, begin: 'now+1hour' }
       const handle = await own.start(sh('true', { customAttributes: { 'other.x': 1 } }), { queueNative })
       const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: BeginTime"')
@@ -184,7 +184,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
 
-    it('is killed with its children when it ignores TERM', async () => {
+    it('is killed with its children if it ignores TERM', async () => {
       const child = `${own.directory}/child`
       const handle = await own.start(
         sh(`trap '' TERM; (trap '' TERM; echo $$ >${child}; sleep 4242) & echo up; wait; wait`),
@@ -196,7 +196,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(alive).toBeNull()
     })
 
-    it('runs as the account of its user, whose directory others cannot enter', async () => {
+    it('runs under the account of its user, whose directory others cannot enter', async () => {
       const handle = await own.start(sh('id -u; id -g'), { unixUser: 'nobody' })
       expect((await read(own.executor, handle)).out).toBe('65534\n65534\n')
       expect(await stat(join(own.directory, 'shared', 'cluster', 'runs', handle))).toMatchObject({
@@ -207,7 +207,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await own.executor.find(handle)).toBeNull()
     })
 
-    it('on two nodes has one copy of its snapshot, of its account, that is removed with the run', async () => {
+    it('has one copy of its snapshot for two nodes, which belongs to its account and is removed with the run', async () => {
       const openSnapshot = openerOf({ 'src/in': { text: 'as it was\n' }, latest: { link: 'src/in' } })
       const resources = tasks({ nodeCount: 2 })
       const { handle, out } = await own.finish(
@@ -223,7 +223,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await readdir(join(own.directory, 'shared', 'cluster', 'runs'))).not.toContain(handle)
     })
 
-    it('leaves the files of a linked working directory, and none of another folder at its path', async () => {
+    it('provides the output files of a linked working directory, but not of another folder at its path', async () => {
       const link = join(own.directory, 'work')
       for (const name of ['node', 'server']) await mkdir(join(own.directory, name), { mode: 0o777 })
       await chmod(join(own.directory, 'node'), 0o777)
@@ -247,7 +247,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       await own.executor.forget?.(handle)
     })
 
-    it('leaves nothing of a snapshot that cannot be unpacked', async () => {
+    it('leaves no files of a snapshot that cannot be unpacked', async () => {
       const openSnapshot = async function* () {
         yield Buffer.alloc(1_024, 'x')
       }
@@ -277,7 +277,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(messages[0]).toBe(messages[1])
     })
 
-    it.skipIf(!hasCgroups)('over its memory limit ends as OOM_KILLED, and reports the limit', async () => {
+    it.skipIf(!hasCgroups)('above its memory limit ends as OOM_KILLED, and reports the limit', async () => {
       const memory = 32 * 2 ** 20
       const fill = sh('head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null', {
         resources: tasks({ memoryBytes: memory }),

@@ -9,7 +9,7 @@ const output = `1.batch|cpu=00:00:03,energy=0,fs/disk=120022399,mem=3972K,pages=
 2.batch|cpu=00:00:00,energy=0,fs/disk=4111,mem=220K,pages=0,vmem=220K
 `
 
-test('the steps of a job are added up', () => {
+test('the use of a job is the sum of its steps', () => {
   expect(parseSteps(output)).toEqual(
     new Map([
       ['1', { cpuSeconds: 17, memoryBytes: 4_244 * 1024 }],
@@ -26,7 +26,7 @@ test('jobs without accounting data have an empty sample', () => {
   expect(parseSteps('')).toEqual(new Map())
 })
 
-test('many jobs need several commands, and refusals leave out jobs', async () => {
+test('many jobs are read by several commands, and failed commands leave out their jobs', async () => {
   const commands: SlurmCommand[] = []
   const slurm = async (command: SlurmCommand) => {
     commands.push(command)

@@ -140,7 +140,7 @@ it.each([
   expect(server.told).toEqual([id])
 })
 
-it('a submission without a job id is searched in Slurm, and repeated if missing', async () => {
+it('a submission without a job id in the response is searched for in Slurm, and repeated if missing', async () => {
   const server = openServer({ answers: true, prints: 'Welcome\n', shows: [] })
   const run = order()
   const start = server.submit(run)
@@ -200,7 +200,7 @@ it.each([
   await expect(server.submit(order())).rejects.toMatchObject({ reason, message: expect.stringContaining('refused') })
 })
 
-it('a temporarily refused run that an earlier submission placed counts as started', async () => {
+it('a run that an earlier submission placed counts as started although Slurm rejects it temporarily', async () => {
   const server = openServer({ answers: true, refuses: 'AssocMaxSubmitJobLimit' })
   const run = order()
   const start = server.submit(run)
@@ -218,7 +218,7 @@ it('a run whose directory another server discarded is submitted with a new direc
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a run voided by a server that died is submitted again', async () => {
+it('a run that a dead server gave up is submitted again', async () => {
   const [old, next] = [openServer({ answers: true }), openServer({ answers: true })]
   const run = order()
   await old.submit(run)
@@ -228,7 +228,7 @@ it('a run voided by a server that died is submitted again', async () => {
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a run voided by another server fails with NODE_TROUBLE, which costs the job no retry', async () => {
+it('a run that another server gave up fails with NODE_TROUBLE, which does not count as an attempt', async () => {
   const { run, old, start, next, again } = await askTwice()
   await symlink('void', join(filesOf(run.runId).directory, 'claim'))
   for (const [server, starting] of [
@@ -284,7 +284,7 @@ describe('a run whose spec can no longer be submitted', () => {
     expect(await ends(next, start)).toEqual({ status: 'fulfilled', value: run.runId })
   })
 
-  it('fails with its reason if Slurm does not have it, and can never begin', async () => {
+  it('fails with its reason if Slurm does not have it, so that it can never begin', async () => {
     const run = await submitted()
     const next = openServer({ ...changed, shows: [] })
     expect(await ends(next, next.submit(run))).toMatchObject({ reason: { reason: 'BAD_SPEC' } })
@@ -310,14 +310,14 @@ describe('an unreadable run directory', () => {
     await writeFile(directory, '')
   }
 
-  it('does not end a run that Slurm has', async () => {
+  it('does not end a run that Slurm has in its queue', async () => {
     await layout.checkReadable()
     const run = order()
     await makeUnreadable(run.runId)
     expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
   })
 
-  it('that was readable before does not end a run that Slurm has', async () => {
+  it('that was readable before does not end a run that Slurm has in its queue', async () => {
     const server = openServer()
     const run = order()
     const start = server.submit(run)
@@ -347,7 +347,7 @@ describe('a missing shared folder', () => {
     expect(await server.submit(run)).toBe(run.runId)
   })
 
-  it('does not fail a run that Slurm has or may have', async () => {
+  it('does not fail a run that Slurm has, or may have', async () => {
     const server = openServer({ answers: true })
     const run = order()
     await server.submit(run)
@@ -385,7 +385,7 @@ describe('a missing shared folder', () => {
     await executor.close()
   })
 
-  it('that is a file is refused as such', async () => {
+  it('is rejected if it is a file', async () => {
     await rename(sharedDir, `${sharedDir}.away`)
     await writeFile(sharedDir, '')
     await expect(layout.checkReadable()).rejects.toMatchObject({

@@ -27,7 +27,7 @@ const isEnded = (observation: Observation) => observation.state === 'ended' && o
 describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   const own = useSlurm()
 
-  it('is found when the response to its submission was lost', async () => {
+  it('is found if the response to its submission was lost', async () => {
     const marks = join(own.directory, 'lost')
     const losing = await own.openWith({
       sbatch: `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
@@ -139,7 +139,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await twice.close()
   })
 
-  it('keeps running while Slurm is unreachable, and its end counts once Slurm confirms it', async () => {
+  it('keeps running while Slurm is unreachable, and ends once Slurm confirms it', async () => {
     const silent = await own.openWith({
       squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
     })
@@ -156,7 +156,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
   })
 
-  it('runs without a controller, and ends or begins once when the controller returns', async () => {
+  it('runs without a controller, and ends, or begins once, when the controller returns', async () => {
     const [seen, marks] = [join(own.directory, 'controller'), join(own.directory, 'began')]
     const handle = await own.up(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`))
     let starting: Promise<string> | null = null
@@ -170,7 +170,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await readFile(marks, 'utf8')).toBe('x\n')
   })
 
-  it('ends at the Slurm time limit, in whole minutes, if no server ends it', async () => {
+  it('ends at the time limit of Slurm, in whole minutes, if no server ends it', async () => {
     const patient = await openSlurm(own.directory, { deadlineSlackSeconds: 0 })
     const handle = await own.start(sh('sleep 600', { maxRunTimeSeconds: 1 }), {}, patient)
     const end = await until(async () => isEnded(await observe(patient, handle)), {
@@ -190,14 +190,14 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, high)).toMatchObject({ exitCode: 0 })
   })
 
-  it('that Slurm has forgotten keeps its end', async () => {
+  it('keeps its end after Slurm has forgotten the job', async () => {
     const { handle } = await own.finish(sh('exit 6'))
     const forgetful = await own.openWith({ squeue: 'exit 0' })
     expect(await observe(forgetful, handle)).toMatchObject({ state: 'ended', exitCode: 6 })
     await forgetful.close()
   })
 
-  it('that an operator suspended is killed after its grace period', async () => {
+  it('is killed after its grace period if an operator suspended it', async () => {
     const handle = await own.up(sh('echo up; sleep 600'))
     const running = await observe(own.executor, handle)
     await operate('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
@@ -205,7 +205,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('that an operator requeues is gone, whatever its job does afterwards', async () => {
+  it('is gone if an operator requeues it, whatever the Slurm job does afterwards', async () => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const id = running.state === 'running' ? (running.nativeId ?? '') : ''
@@ -240,7 +240,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await until(isOver, { what: 'it is over' })
   })
 
-  it('that forges a record of its end is killed by a stop', async () => {
+  it('that forges the record of its end is killed by a stop', async () => {
     const forge = `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit; trap '' TERM; echo up; while :; do sleep 1; done`
     const handle = await own.up(sh(`cd ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID; ${forge}`))
     await own.executor.stop(handle, 300)
@@ -248,7 +248,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect((await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
   })
 
-  it('that forges another exit code has the exit code of Slurm', async () => {
+  it('that forges another exit code ends with the exit code of Slurm', async () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     expect(await own.finish(sh(`ln -s '0 - - -' ${runs}/$BERTH_RUN_ID/exit; exit 3`))).toMatchObject({ exitCode: 3 })
   })
@@ -299,7 +299,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('whose node is lost is gone from then on', async () => {
+  it('is gone after its node was lost, and stays gone', async () => {
     const handle = await own.up(sh('echo up; sleep 60', { customAttributes: { 'slurm.nodelist': 'n2' } }))
     const scontrol = (state: string) => operate('scontrol', 'update', 'nodename=n2', `state=${state}`, 'reason=test')
     const downMs = Date.now()
