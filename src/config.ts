@@ -10,9 +10,9 @@ import {
   findMisspelt,
   readSecretFiles,
 } from './config/environment.ts'
-import { singleUserConflict } from './config/exposure.ts'
+import { makeSingleUserProblem } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
-import { checkJobsHost, checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
+import { checkJobsHost, checkPool, checkPublicUrl, listPoolExecutors } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
 import { type S3Config, toS3Config } from './config/s3.ts'
@@ -258,7 +258,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
       : [{ path: 'server.roles', reason: 'is empty', remedy: 'name api, scheduler or both' }]),
     ...checkOidc(file.auth.oidc),
     ...(['oidc', 'bootstrapToken'] as const).flatMap((key) =>
-      singleUser && file.auth[key] !== undefined ? [singleUserConflict(`auth.${key}`)] : [],
+      singleUser && file.auth[key] !== undefined ? [makeSingleUserProblem(`auth.${key}`)] : [],
     ),
     ...findDuplicates('pools', file.pools),
     ...findDuplicates('queues', file.queues),
@@ -347,7 +347,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
   return {
     name: pool.name,
     policy: pool.policy,
-    executors: poolExecutors(pool),
+    executors: listPoolExecutors(pool),
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
     sharedDir: pool.sharedDir,

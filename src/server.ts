@@ -6,8 +6,8 @@ import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
 import { makeDataDirectory } from './config/data-directory.ts'
-import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
-import { greeting } from './config/greeting.ts'
+import { isLoopbackAddress, makeExposureProblem, noLoginPossible } from './config/exposure.ts'
+import { formatGreeting } from './config/greeting.ts'
 import { explainListenError, toLocalUrl } from './config/listening.ts'
 import { readSecretKeyFiles } from './config/secret-keys.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -55,7 +55,7 @@ import { S3Objects } from './platform/object-store.ts'
 import { openFilesMax } from './platform/open-files.ts'
 import type { TextOutput } from './platform/output.ts'
 import { endAll, type Parts, startLoop } from './platform/parts.ts'
-import { dataDirMode } from './platform/postgres/place.ts'
+import { getDataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { GaugeMeter, isReadableToAll } from './platform/server-gauges.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
@@ -123,7 +123,7 @@ async function start(starting: Start): Promise<string> {
 async function build(start: Start): Promise<string> {
   const { config, log, running, startedMs, signal } = start
   const down = running.parts
-  makeDataDirectory(config.dataDir, dataDirMode())
+  makeDataDirectory(config.dataDir, getDataDirMode())
   const clock = systemClock
   const { connections, notify: direct } = config.database
   const address = await locate(start)
@@ -188,7 +188,7 @@ async function build(start: Start): Promise<string> {
   // Otherwise Node keeps the compile cache in memory until the process exits.
   flushCompileCache()
   running.isStarted = true
-  return greeting({ version, url: serverUrl, port: config.server.port, singleUser })
+  return formatGreeting({ version, url: serverUrl, port: config.server.port, singleUser })
 }
 
 async function locate({ config, log, running }: Start): Promise<Address> {
@@ -314,13 +314,13 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
   const { roles, host } = config.server
   const isOpen = roles.includes('api') && !isLoopbackAddress(host)
   if (config.givesUpUsers) {
-    if (isOpen) throw new ConfigError([exposedWithoutLogin(host)])
+    if (isOpen) throw new ConfigError([makeExposureProblem(host)])
     await resetToSingleUser(domain)
   }
   if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
   const mode = await decideMode(domain, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
   if (mode === 'NOBODY_CAN_LOG_IN') throw new ConfigError([noLoginPossible])
-  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([exposedWithoutLogin(host)])
+  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([makeExposureProblem(host)])
   return mode === 'SINGLE_USER'
 }
 

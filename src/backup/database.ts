@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts'
 import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
 import { hasCluster } from '../platform/postgres/cluster.ts'
-import { dataDirMode, findPlace } from '../platform/postgres/place.ts'
+import { findPlace, getDataDirMode } from '../platform/postgres/place.ts'
 import { startPostgres } from '../platform/postgres/postgres.ts'
 import { BackupRefused } from './manifest.ts'
 
@@ -28,7 +28,7 @@ export async function withDatabase<T>(
   work: (address: Address) => Promise<T>,
 ): Promise<T> {
   if (database.url !== null) return work({ url: database.url })
-  if (make) makeDataDirectory(dataDir, dataDirMode())
+  if (make) makeDataDirectory(dataDir, getDataDirMode())
   else await demandCluster(dataDir, log)
   const postgres = await startPostgres({ dataDir, log, clock })
   try {

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Address } from '../platform/connection.ts'
-import { dataDirMode } from '../platform/postgres/place.ts'
+import { getDataDirMode } from '../platform/postgres/place.ts'
 import { startPostgres } from '../platform/postgres/postgres.ts'
 import type { Task } from './database.ts'
 
@@ -19,7 +19,7 @@ export async function withTemporaryPostgres<T>(
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'berth-verify-')))
   const cleaner = startCleaner(folder)
   try {
-    await chmod(folder, dataDirMode())
+    await chmod(folder, getDataDirMode())
     const postgres = await startPostgres({ dataDir: folder, log, clock, mayMove: false })
     try {
       return await work(postgres)

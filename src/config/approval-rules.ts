@@ -5,10 +5,10 @@ import {
   type ConfigProblem,
   findDuplicates,
   flag,
+  formatProblem,
   level,
   list,
   parseAmount,
-  problemText,
   section,
   shortText,
   wholeNumber,
@@ -21,7 +21,7 @@ const pattern = (example: string) =>
   z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
     error: ({ input }) => {
       const why = typeof input === 'string' ? patternProblem(input) : 'is not a string'
-      return problemText(
+      return formatProblem(
         `${JSON.stringify(input)} ${why}`,
         `for example ${example}; docs/quotas.md lists all conditions`,
       )

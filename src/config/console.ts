@@ -1,4 +1,4 @@
-import { list, matching, problemText, section, text, url, word } from './value.ts'
+import { formatProblem, list, matching, section, text, url, word } from './value.ts'
 
 /** `console:` of the configuration file: what the web console shows of the installation. */
 
@@ -18,6 +18,6 @@ export const consoleSection = section({
       on: word(linkTargets).default('MENU'),
     }),
   )
-    .max(linksMax, problemText(`has more than ${linksMax} links`, 'remove some'))
+    .max(linksMax, formatProblem(`has more than ${linksMax} links`, 'remove some'))
     .default([]),
 })

@@ -3,7 +3,7 @@ import type { ConfigProblem } from './value.ts'
 export const isLoopbackAddress = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
 /** Without login, every caller that reaches the port runs commands under the server's account. */
-export const exposedWithoutLogin = (host: string): ConfigProblem => ({
+export const makeExposureProblem = (host: string): ConfigProblem => ({
   path: 'server.host',
   reason: `${JSON.stringify(host)} is reachable from other machines, and login is off`,
   remedy:
@@ -18,7 +18,7 @@ export const noLoginPossible: ConfigProblem = {
 }
 
 /** The setting `path` requires login, and --single-user disables login. */
-export const singleUserConflict = (path: string): ConfigProblem => ({
+export const makeSingleUserProblem = (path: string): ConfigProblem => ({
   path,
   reason: 'is set, which requires login, but --single-user removes all users',
   remedy: `remove ${path}, or leave out --single-user`,

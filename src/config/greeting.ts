@@ -10,7 +10,7 @@ interface Ready {
   singleUser: boolean
 }
 
-export function greeting({ version, url: listensAt, port, singleUser }: Ready): string {
+export function formatGreeting({ version, url: listensAt, port, singleUser }: Ready): string {
   if (listensAt === null) return `\nBerth ${version} is ready: it schedules jobs and serves no API\n\n`
   const url = toLocalUrl(listensAt)
   const command =

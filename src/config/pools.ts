@@ -4,12 +4,12 @@ import { checkEngines, hasEngines } from './engines.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
 import { type ConfigProblem, findDuplicates } from './value.ts'
 
-export const poolExecutors = (pool: PoolEntry): readonly ExecutorName[] =>
+export const listPoolExecutors = (pool: PoolEntry): readonly ExecutorName[] =>
   pool.executors ?? (pool.executor ? [pool.executor] : executorsDefault)
 
 export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
-  const executors = poolExecutors(pool)
+  const executors = listPoolExecutors(pool)
   const problems: ConfigProblem[] = findDuplicates(`pools[${index}].nodes`, pool.nodes ?? [])
   if (pool.executor && pool.executors)
     problems.push(at('executor', 'cannot be combined with executors', 'keep one of the two'))
@@ -50,7 +50,7 @@ export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
         remedy: 'for example https://berth.example.org:4000',
       },
     ]
-  const needs = pools.flatMap(poolExecutors).find((name) => findTraits(name).needsPublicUrl)
+  const needs = pools.flatMap(listPoolExecutors).find((name) => findTraits(name).needsPublicUrl)
   const isAway = pools.some(({ nodes = [] }) => nodes.some(({ engine }) => engine && !isEngineHere(engine)))
   if ((!needs && !isAway) || server.publicUrl !== undefined) return []
   const jobs = needs ? `jobs of the executor ${needs}` : 'jobs on other machines'

@@ -24,7 +24,7 @@ function shown(input: unknown): string {
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
 }
 
-export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
+export const formatProblem = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 export function toProblems(error: z.ZodError): ConfigProblem[] {
   return error.issues.map((issue) => {
@@ -46,7 +46,7 @@ interface Expected {
 export function value<T>({ what, example, secret }: Expected, test: (input: unknown) => boolean) {
   return z.custom<T>(test, {
     error: ({ input }) =>
-      problemText(
+      formatProblem(
         input === undefined ? 'is missing' : `${secret ? 'the value' : shown(input)} is not ${what}`,
         `for example ${example}`,
       ),
@@ -55,7 +55,7 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
 
 export function word<const Words extends readonly string[]>(words: Words) {
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
-    error: ({ input }) => problemText(`${shown(input)} is not a known value`, `use ${words.join(' or ')}`),
+    error: ({ input }) => formatProblem(`${shown(input)} is not a known value`, `use ${words.join(' or ')}`),
   })
 }
 
@@ -89,10 +89,10 @@ export const isMap = (input: unknown): input is Record<string, unknown> =>
   typeof input === 'object' && input !== null && !Array.isArray(input)
 
 export const list = <Item extends z.ZodType>(item: Item) =>
-  z.array(item, { error: ({ input }) => problemText(`${shown(input)} is not a list`, 'write it as [a, b]') })
+  z.array(item, { error: ({ input }) => formatProblem(`${shown(input)} is not a list`, 'write it as [a, b]') })
 
 const notAMap = ({ input }: { input?: unknown }) =>
-  problemText(`${shown(input)} is not a YAML mapping`, 'write it as { key: value }')
+  formatProblem(`${shown(input)} is not a YAML mapping`, 'write it as { key: value }')
 
 export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: notAMap })
 
@@ -100,7 +100,7 @@ export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), 
 export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape)
   const unknown = z.custom<never>(() => false, {
-    error: ({ path }) => problemText('is not a known key', suggestion(String(path?.at(-1)), known)),
+    error: ({ path }) => formatProblem('is not a known key', suggestion(String(path?.at(-1)), known)),
   })
   // A catch-all of type `never` accepts no key at run time, but its type would accept every key.
   return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>

@@ -3,10 +3,10 @@ import { webhookEventTypes, webhooksMax } from '../domain/webhooks/event-types.t
 import {
   type ConfigProblem,
   findDuplicates,
+  formatProblem,
   list,
   map,
   name,
-  problemText,
   section,
   shortText,
   value,
@@ -27,7 +27,7 @@ const webhookFilter = section({
   accounts: names('ml.vision'),
   projects: names('imagenet'),
   labels: map(
-    z.string({ error: ({ input }) => problemText(`${JSON.stringify(input)} is not a string`, 'put it in quotes') }),
+    z.string({ error: ({ input }) => formatProblem(`${JSON.stringify(input)} is not a string`, 'put it in quotes') }),
   ).optional(),
   name: shortText('"train-*"').optional(),
 })

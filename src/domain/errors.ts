@@ -1,4 +1,4 @@
-import { isUnavailable, Unavailable, whyUnavailable } from '../platform/tx.ts'
+import { explainUnavailability, isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
     return await work
   } catch (error) {
     if (error instanceof Refusal || error instanceof Unavailable) return error
-    if (isUnavailable(error)) return new Unavailable(whyUnavailable(error), { cause: error })
+    if (isUnavailable(error)) return new Unavailable(explainUnavailability(error), { cause: error })
     throw error
   }
 }

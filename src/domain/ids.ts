@@ -1,4 +1,4 @@
-import { type TypedId, typedId } from '../platform/ids.ts'
+import { makeTypedId, type TypedId } from '../platform/ids.ts'
 
 type IdPrefix =
   | 'job'
@@ -20,4 +20,5 @@ type IdPrefix =
   | 'secret'
   | 'snapshot'
 
-export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)
+export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> =>
+  makeTypedId(prefix, nowMs)

@@ -97,7 +97,7 @@ function deletionOf(row: DeletedRow): Deletion {
 }
 
 /** Reads events of a job after a seq, in order. Returns null if the job was deleted. */
-export async function jobEventsAfter(
+export async function readJobEventsAfter(
   sql: Sql,
   { jobId, seq, limit }: { jobId: string; seq: number; limit: number },
 ): Promise<FeedEvent[] | null> {
@@ -145,7 +145,7 @@ export interface FeedRange {
   mark: string | undefined
 }
 
-export async function feedRange(sql: Sql, position: number | null = null): Promise<FeedRange> {
+export async function readFeedRange(sql: Sql, position: number | null = null): Promise<FeedRange> {
   const [row] = await sql.query<RangeRow>(
     `SELECT f.position AS head, f.forgotten, e.job_id AS "jobId", e.seq, e.at, d.job_id AS deleted
      FROM feed_head f LEFT JOIN event e ON e.position = coalesce($1, f.position)

@@ -1,5 +1,5 @@
 import { stoppable } from '../platform/stoppable.ts'
-import { type FeedPosition, feedRange } from './event.ts'
+import { type FeedPosition, readFeedRange } from './event.ts'
 import { createFactsCache } from './facts.ts'
 import { type JobStatusMessage, type JobStatusOptions, JobStatusReader, openJob } from './job-status.ts'
 import { type JobUpdatesMessage, type JobUpdatesOptions, JobUpdatesReader } from './job-updates.ts'
@@ -63,7 +63,7 @@ export function createFeed(options: RingOptions) {
       stream((signal) => new JobUpdatesReader(rooms, updates, signal)),
     /** Returns the newest position. If it is read before a snapshot, `jobUpdates` continues there without a gap. */
     async head(): Promise<FeedPosition> {
-      const { head, mark } = await feedRange(db.sql)
+      const { head, mark } = await readFeedRange(db.sql)
       return { position: head, mark }
     },
     openReaders: () => readers,

@@ -51,7 +51,7 @@ export function checkText(text: string): string {
   return foldCase(text)
 }
 
-export function nameGlob(glob: string): Pattern {
+export function parseNameGlob(glob: string): Pattern {
   if (glob.length > patternCharactersMax) {
     const message = `Must have at most ${patternCharactersMax} characters, not ${glob.length}`
     throw new InvalidInput([{ path: ['filter', 'name'], message }])
@@ -84,7 +84,7 @@ export function compileFilter(filter: JobFilter): CompiledFilter {
   const { ids, states, stateCategories, stateReasons, text, name, labels, node } = filter
   const { createdAfter, createdBefore, startedAfter, startedBefore, finishedAfter, finishedBefore } = filter
   const part = text == null ? null : checkText(text)
-  const nameMatches = name == null ? null : nameGlob(name)
+  const nameMatches = name == null ? null : parseNameGlob(name)
   const lists = factsOfLists.flatMap(([list, fact]) => {
     const values = filter[list]
     return values == null ? [] : [{ fact, values: new Set<string | null>(values) }]

@@ -2,13 +2,13 @@ import { maySee, type Viewer } from '../domain/access.ts'
 import { jobNotFound } from '../domain/errors.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
-import { heartbeatDueMs } from '../platform/heartbeat.ts'
+import { getHeartbeatDueMs } from '../platform/heartbeat.ts'
 import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
-import { type FeedEvent, jobEventsAfter, markEntry } from './event.ts'
+import { type FeedEvent, markEntry, readJobEventsAfter } from './event.ts'
 import {
   type FeedRooms,
   type Heartbeat,
-  heartbeatIfDue,
+  makeHeartbeatIfDue,
   messageEventsMax,
   type Reset,
   type SharedReads,
@@ -152,7 +152,7 @@ export class JobStatusReader {
   async #message(): Promise<JobStatusMessage | undefined> {
     const next = await this.#next()
     if (next?.kind === 'transitions') return this.#withJob(next)
-    return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
+    return next ?? makeHeartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
   }
 
   /** Returns the next message, or undefined to check again. */
@@ -198,7 +198,7 @@ export class JobStatusReader {
     // Later events are in the ring. If the ring was not ready yet, the database is read again.
     const ready = ring.start !== undefined
     const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
-    const events = await readIfAvailable(log, () => jobEventsAfter(db.sql, page))
+    const events = await readIfAvailable(log, () => readJobEventsAfter(db.sql, page))
     if (events) this.#behind = !ready || events.length === messageEventsMax
     return events
   }
@@ -265,7 +265,7 @@ export class JobStatusReader {
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {
     if (this.#shared.ring.isReplaced) return
-    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
+    const due = getHeartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#job.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }

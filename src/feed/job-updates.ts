@@ -1,15 +1,15 @@
 import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
-import { heartbeatDueMs } from '../platform/heartbeat.ts'
+import { getHeartbeatDueMs } from '../platform/heartbeat.ts'
 import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
 import {
   type FeedEntry,
   type FeedEvent,
   type FeedRange,
-  feedRange,
   isDeletion,
   isEvent,
   markEntry,
+  readFeedRange,
   readPage,
 } from './event.ts'
 import { readJobsOnNode, type StateMoment, type StoredReason } from './facts.ts'
@@ -18,7 +18,7 @@ import {
   type FeedRooms,
   type Heartbeat,
   heartbeat,
-  heartbeatIfDue,
+  makeHeartbeatIfDue,
   messageEventsMax,
   type Reset,
   type SharedReads,
@@ -114,14 +114,14 @@ export class JobUpdatesReader {
       else if (entries.length > 0) yield* withPages([...this.#send(entries, admitted)])
       else if (this.#hasTold()) yield* this.#sendTold()
       else if (!this.#shared.ring.after(this.#cursor, 1)?.length) await this.#wait()
-      const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
+      const heartbeat = makeHeartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
       if (heartbeat) yield heartbeat
     }
   }
 
   /** Returns undefined if the reader left. */
   #range(after?: number): Promise<FeedRange | undefined> {
-    return readWhenAvailable(this.#rooms, this.#signal, () => feedRange(this.#rooms.db.sql, after))
+    return readWhenAvailable(this.#rooms, this.#signal, () => readFeedRange(this.#rooms.db.sql, after))
   }
 
   /** Restarts the stream, because the database lacks events that were already sent. */
@@ -189,7 +189,8 @@ export class JobUpdatesReader {
     // The events of a deleted job are gone, so its earlier states are unknown: each deletion is reported.
     return entries.filter(
       (entry) =>
-        isDeletion(entry) || momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
+        isDeletion(entry) ||
+        getMomentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
     )
   }
 
@@ -304,7 +305,7 @@ export class JobUpdatesReader {
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<void> {
     if (this.#shared.ring.isReplaced) return
-    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
+    const due = getHeartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#shared.ring.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }
@@ -318,7 +319,7 @@ function withPages(messages: readonly JobUpdatesMessage[]): readonly JobUpdatesM
 }
 
 /** Returns the states before and after an event. `before` has the states before events that do not change the state. */
-function momentsAround(
+function getMomentsAround(
   event: FeedEvent,
   before: ReadonlyMap<FeedEvent, StateMoment>,
 ): readonly (StateMoment | undefined)[] {

@@ -1,7 +1,7 @@
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
-import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
+import { getHeartbeatDueMs, getHeartbeatTime } from '../platform/heartbeat.ts'
 import type { Log } from '../platform/log.ts'
 import type { FeedEvent } from './event.ts'
 import type { FactsCache } from './facts.ts'
@@ -73,16 +73,16 @@ export interface FeedRooms {
   join(): SharedReads
 }
 
-export function heartbeatIfDue(
+export function makeHeartbeatIfDue(
   { clock, time }: Pick<FeedRooms, 'clock' | 'time'>,
   lastSent: number,
   place: Place,
 ): Heartbeat | undefined {
-  return clock.monotonicMs() < heartbeatDueMs(lastSent) ? undefined : heartbeat(time, place)
+  return clock.monotonicMs() < getHeartbeatDueMs(lastSent) ? undefined : heartbeat(time, place)
 }
 
 export const heartbeat = (time: Time, place: Place): Heartbeat => ({
   kind: 'heartbeat',
   ...place,
-  at: heartbeatAt(time.nowMs()),
+  at: getHeartbeatTime(time.nowMs()),
 })

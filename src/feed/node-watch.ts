@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Domain } from '../domain/domain.ts'
 import { NotFound } from '../domain/errors.ts'
-import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
+import { getHeartbeatDueMs, getHeartbeatTime } from '../platform/heartbeat.ts'
 import { stoppable } from '../platform/stoppable.ts'
 import { createPoolHubs, type PoolHub } from './pool-hubs.ts'
 
@@ -96,10 +96,10 @@ async function* messages(
       sent = state
       lastSent = clock.monotonicMs()
       await clock.sleep(gapMs, signal)
-    } else if (clock.monotonicMs() >= heartbeatDueMs(lastSent)) {
-      yield { kind: 'heartbeat', cursor: sent?.cursor ?? '', at: heartbeatAt(time.nowMs()) }
+    } else if (clock.monotonicMs() >= getHeartbeatDueMs(lastSent)) {
+      yield { kind: 'heartbeat', cursor: sent?.cursor ?? '', at: getHeartbeatTime(time.nowMs()) }
       lastSent = clock.monotonicMs()
-    } else await hub.bell.wait(heartbeatDueMs(lastSent) - clock.monotonicMs(), signal)
+    } else await hub.bell.wait(getHeartbeatDueMs(lastSent) - clock.monotonicMs(), signal)
   }
 }
 

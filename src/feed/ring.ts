@@ -9,9 +9,9 @@ import {
   type FeedEvent,
   type FeedPage,
   type FeedPosition,
-  feedRange,
   isDeletion,
   markEntry,
+  readFeedRange,
   readPage,
 } from './event.ts'
 import type { JobRows } from './rows.ts'
@@ -164,7 +164,7 @@ export class EventRing {
   }
 
   async #begin() {
-    const { head, mark } = await feedRange(this.#rooms.db.sql)
+    const { head, mark } = await readFeedRange(this.#rooms.db.sql)
     if (mark !== undefined) this.#last = { position: head, mark }
     this.#ringAll()
     return { start: head, end: head }

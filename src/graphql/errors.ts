@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { Refusal } from '../domain/errors.ts'
 import type { Log } from '../platform/log.ts'
-import { isUnavailable, sqlState, Unavailable, whyUnavailable } from '../platform/tx.ts'
+import { explainUnavailability, isUnavailable, readSqlState, Unavailable } from '../platform/tx.ts'
 import { currentRequest } from './request-scope.ts'
 
 export type ErrorCode =
@@ -105,8 +105,8 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
   if (cause instanceof Refusal)
     return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
   if (cause instanceof Unavailable) return { message: `${cause.message}; try again`, code: 'UNAVAILABLE' }
-  if (isUnavailable(cause)) return { message: `${whyUnavailable(cause)}; try again`, code: 'UNAVAILABLE' }
-  const refused = sqlRefusals[sqlState(cause) ?? '']
+  if (isUnavailable(cause)) return { message: `${explainUnavailability(cause)}; try again`, code: 'UNAVAILABLE' }
+  const refused = sqlRefusals[readSqlState(cause) ?? '']
   if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])
     return describeCoded(cause, cause.extensions['code'])

@@ -1,5 +1,5 @@
 import { createBatcher } from '../platform/batch.ts'
-import { isUnavailable, type Sql, sqlState } from '../platform/tx.ts'
+import { isUnavailable, readSqlState, type Sql } from '../platform/tx.ts'
 import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts'
 import { type LineState, noLines } from './lines.ts'
 
@@ -21,7 +21,7 @@ export interface LogHead {
 }
 
 /** The log of a run that was just started for the first time. */
-export const emptyLog = (runId: string): LogHead => ({
+export const makeEmptyLog = (runId: string): LogHead => ({
   runId,
   end: 0,
   lineState: noLines,
@@ -43,7 +43,7 @@ export async function openLog(sql: Sql, runId: string): Promise<LogHead> {
     [runId],
     'open_log',
   )
-  if (!row?.line_state) return { ...emptyLog(runId), sealed: row?.sealed ?? true }
+  if (!row?.line_state) return { ...makeEmptyLog(runId), sealed: row?.sealed ?? true }
   const lineState = row.line_state.map(Number)
   return { runId, end: row.end_offset, lineState, position: row.position, sealed: row.sealed, isStored: true }
 }
@@ -78,7 +78,7 @@ export function createAppender(sql: Sql): Appender {
   const share = createBatcher<Item, boolean>({
     max: sharedMax,
     // A single item may cause a deadlock.
-    mayBeOneItem: (error) => !isUnavailable(error) || sqlState(error) === '40P01',
+    mayBeOneItem: (error) => !isUnavailable(error) || readSqlState(error) === '40P01',
     run: (items) => storeShared(sql, items),
   })
   return async (head, what) => {

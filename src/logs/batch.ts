@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hasStream, joinBytes } from './chunk.ts'
-import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
-import { decodeStream, type LinePart, type LogStream, lineParts, logStreams, streamCode } from './lines.ts'
+import { type Cut, type CutOptions, cutBatch, type Slice, trimSlices } from './cut.ts'
+import { decodeStream, type LinePart, type LogStream, logStreams, readLineParts, streamCode } from './lines.ts'
 import type { Stored } from './stored.ts'
 
 /** A line, or a piece of one. The pieces of a line have its number, and all but the last are `truncated`. */
@@ -41,7 +41,7 @@ const escapeBytes = 6
 const evenly = 0.98
 
 /** Cuts a passage whose text has at most `bytesMax` bytes, even if invalid bytes became U+FFFD. */
-export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
+export function cutPassage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
   const size = { of: ({ utf8 }: { utf8: Utf8 }) => countBytes(utf8), ofByteMax: replacementBytes }
   const { cut, utf8 } = fitting(options, size, (smaller) => {
     const found = cutBatch(stored, smaller)
@@ -63,7 +63,7 @@ export function passage(stored: readonly Stored[], run: number, options: CutOpti
 }
 
 /** Cuts a passage with at most `linesMax` lines, whose text has at most `bytesMax` bytes as JSON. */
-export function passageOfLines(
+export function cutPassageOfLines(
   stored: readonly Stored[],
   run: number,
   options: CutOptions & { linesMax: number },
@@ -101,7 +101,7 @@ function fitting<Options extends CutOptions, Whole>(
 function cutLines(stored: readonly Stored[], run: number, options: CutOptions & { linesMax: number }): Passage {
   const cut = cutBatch(stored, options)
   const { lines, end } = collectLines(stored, cut, { ...options, run })
-  const utf8 = utf8Of(trim(cut.slices, end))
+  const utf8 = utf8Of(trimSlices(cut.slices, end))
   return { utf8, text: joinBytes(utf8).toString(), lines, start: options.from, end }
 }
 
@@ -176,7 +176,7 @@ function collectLines(
 function* partsOf(stored: readonly Stored[], from: number, end: number): Generator<{ part: LinePart; at: Date }> {
   for (const chunk of stored) {
     if (chunk.gap !== null || chunk.start >= end) return
-    for (const part of lineParts(chunk)) {
+    for (const part of readLineParts(chunk)) {
       const after = part.offset + part.bytes.length
       if (after <= from) continue
       if (part.offset >= end) return

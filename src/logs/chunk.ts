@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
+import { advanceLineState, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
 export const logChunkBytesMax = 262_144
 /** Maximum number of segments. All segments of a chunk are read at once, so more would delay other requests. */
@@ -171,7 +171,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
     else open.segments.push(code, bytes.length)
     open.parts.push(bytes)
     open.size += bytes.length
-    head = { end: head.end + bytes.length, lineState: afterBytes(head.lineState, code, bytes) }
+    head = { end: head.end + bytes.length, lineState: advanceLineState(head.lineState, code, bytes) }
   }
 
   for (const piece of pieces) {

@@ -47,7 +47,7 @@ export function cutBatch(stored: readonly Stored[], options: CutOptions): Cut {
   if (!goesOn && options.upTo === 'ALL') return cutWhole(slices, reached)
   const afterLine = lastLineEnd(slices)
   if (afterLine === endOf(slices)) return { end: reached, slices, endsLines: false }
-  if (afterLine !== null) return { end: afterLine, slices: trim(slices, afterLine), endsLines: false }
+  if (afterLine !== null) return { end: afterLine, slices: trimSlices(slices, afterLine), endsLines: false }
   if (goesOn || slices.length === 0) return cutWhole(slices, reached)
   return { end: options.from, slices: [], endsLines: false }
 }
@@ -97,19 +97,19 @@ function lastLineEnd(slices: readonly Slice[]): number | null {
 /** Holds back an incomplete character or escape sequence at the end. */
 function cutWhole(slices: Slice[], reached: number): Cut {
   const whole = { end: reached, slices, endsLines: false }
-  let back = begun(lastBytes(slices, escapeBytesMax))
+  let back = countBegunBytes(lastBytes(slices, escapeBytesMax))
   if (back === 0) return whole
   for (const { offset, bytes } of slices.toReversed()) {
     if (back <= bytes.length) {
       const end = offset + bytes.length - back
-      return reached - end > holdBytesMax ? whole : { end, slices: trim(slices, end), endsLines: false }
+      return reached - end > holdBytesMax ? whole : { end, slices: trimSlices(slices, end), endsLines: false }
     }
     back -= bytes.length
   }
   return whole
 }
 
-export function trim(slices: readonly Slice[], end: number): Slice[] {
+export function trimSlices(slices: readonly Slice[], end: number): Slice[] {
   return slices
     .filter(({ offset }) => offset < end)
     .map(({ offset, bytes }) => ({ offset, bytes: bytes.subarray(0, end - offset) }))
@@ -131,7 +131,7 @@ function lastBytes(slices: readonly Slice[], count: number): Buffer {
 const begunEscape = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*\u001b?|[ -/]*)$/
 
 /** Counts the bytes of an incomplete character or escape sequence at the end. */
-export function begun(tail: Buffer): number {
+export function countBegunBytes(tail: Buffer): number {
   const sequence = begunEscape.exec(tail.toString('latin1'))
   return sequence ? tail.length - sequence.index : begunCharacter(tail)
 }

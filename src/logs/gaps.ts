@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { gapMessage, type LogGap, pageGapsMax } from './read.ts'
+import { type LogGap, makeGapMessage, pageGapsMax } from './read.ts'
 import { type Gap, runMark } from './stored.ts'
 
 interface GapRow {
@@ -16,7 +16,7 @@ export async function readLogGaps(sql: Sql, jobId: string, run: number | undefin
   const rows = await sql.query<GapRow>(gapsSql, [jobId, run ?? null, pageGapsMax], 'log_gaps')
   return rows.map(({ run_id, number, start_offset, end_offset, gap, line_state }) => {
     const start = { run: number, offset: start_offset, mark: runMark(run_id) }
-    return gapMessage(start, { start: start_offset, end: end_offset, gap, lineState: line_state?.map(Number) })
+    return makeGapMessage(start, { start: start_offset, end: end_offset, gap, lineState: line_state?.map(Number) })
   })
 }
 

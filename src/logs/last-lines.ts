@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { type BytesChunk, hasStream } from './chunk.ts'
-import { lineParts } from './lines.ts'
+import { readLineParts } from './lines.ts'
 import { type LogCursor, runMark, searchBytesMax } from './stored.ts'
 
 export interface LastLines {
@@ -15,7 +15,7 @@ export interface LastLines {
  * Finds the start of the last `lines` lines, counted backwards over the runs. If `searchBytesMax` bytes are not enough,
  * it returns the first line found or, inside of one line, the end of the search.
  */
-export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
+export async function findLastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
   let missing = lines
   let left = searchBytesMax
   let first: LogCursor = { run: run ?? 1, offset: 0 }
@@ -40,5 +40,5 @@ export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: Las
 
 const lineStarts = (chunk: BytesChunk, codes: ReadonlySet<number>): number[] =>
   hasStream(chunk, codes)
-    ? [...lineParts(chunk)].filter(({ begins, code }) => begins && codes.has(code)).map(({ offset }) => offset)
+    ? [...readLineParts(chunk)].filter(({ begins, code }) => begins && codes.has(code)).map(({ offset }) => offset)
     : []

@@ -17,11 +17,11 @@ export const noLines: LineState = [1, 0, 0, 0]
 export const endLines = (state: LineState): LineState => [state[0] ?? 1, 0, 0, 0]
 
 /** Returns the lowest line number that the first byte may have: an open line, or the next line. */
-export const firstLine = (state: LineState): number => Math.min(...state.filter((line) => line > 0))
+export const getFirstLineNumber = (state: LineState): number => Math.min(...state.filter((line) => line > 0))
 
 const newline = 10
 
-export function afterBytes(state: LineState, code: number, bytes: Uint8Array): LineState {
+export function advanceLineState(state: LineState, code: number, bytes: Uint8Array): LineState {
   if (bytes.length === 0) return state
   let [next = 1] = state
   let open = state[code] ?? 0
@@ -52,7 +52,7 @@ export interface Lined {
   bytes: Buffer
 }
 
-export function* lineParts({ start, lineState, segments, bytes }: Lined): Generator<LinePart, void, void> {
+export function* readLineParts({ start, lineState, segments, bytes }: Lined): Generator<LinePart, void, void> {
   const open = [...lineState]
   let next = lineState[0] ?? 1
   let offset = 0

@@ -24,7 +24,7 @@ const goodChunkBytes = 65_536
 const stepChunksMax = 512
 
 /** Finds the sealed logs of these jobs that have many small chunks. */
-export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise<string[]> {
+export async function findUnmergedLogs(sql: Sql, jobIds: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT l.run_id AS id FROM run_log l
      WHERE l.job_id = ANY($1::text[]) AND l.sealed

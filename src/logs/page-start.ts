@@ -2,7 +2,7 @@ import type { Sql } from '../platform/tx.ts'
 import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { countJsonBytes, pieceBytes } from './batch.ts'
 import { hasStream } from './chunk.ts'
-import { findCharacter, type LinePart, lineParts } from './lines.ts'
+import { findCharacter, type LinePart, readLineParts } from './lines.ts'
 import { clipStored, type LogCursor, readBytes, type Stored, searchBytesMax } from './stored.ts'
 
 export interface PageBefore {
@@ -72,7 +72,7 @@ class Walk {
     const between = Math.min((this.#next ?? chunk.end) - chunk.end, readBytes)
     this.#next = chunk.start
     if (chunk.gap !== null) return this.#addGap(chunk.end, chunk.start)
-    const parts = hasStream(chunk, this.#codes) ? [...lineParts(chunk)] : []
+    const parts = hasStream(chunk, this.#codes) ? [...readLineParts(chunk)] : []
     for (const part of parts.reverse()) {
       if (!this.#codes.has(part.code)) continue
       const full = this.#addPart(part)

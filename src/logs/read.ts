@@ -1,21 +1,21 @@
 import type { Sql } from '../platform/tx.ts'
-import { countJsonBytes, encodeStreams, type LogLine, passageOfLines } from './batch.ts'
-import { lastLinesStart } from './last-lines.ts'
-import { firstLine, type LogStream } from './lines.ts'
+import { countJsonBytes, cutPassageOfLines, encodeStreams, type LogLine } from './batch.ts'
+import { findLastLinesStart } from './last-lines.ts'
+import { getFirstLineNumber, type LogStream } from './lines.ts'
 import { findPageStart } from './page-start.ts'
 import { findFirstLineAt, findLine } from './seek.ts'
 import {
   clipStored,
+  findNextOutput,
+  findNextRun,
   type Gap,
   isElsewhere,
   isLogOver,
   type LogCursor,
   logEnd,
-  nextOutput,
-  nextRun,
   type RunState,
   readLogStates,
-  readStored,
+  readStoredChunks,
   runMark,
   type Stored,
   searchBytesMax,
@@ -83,17 +83,17 @@ export async function findStartCursor(
 ): Promise<LogCursor> {
   if (after) return after
   if (lastLines !== undefined)
-    return lastLinesStart(sql, { jobId, run, codes: encodeStreams(streams), lines: lastLines })
+    return findLastLinesStart(sql, { jobId, run, codes: encodeStreams(streams), lines: lastLines })
   return { run: run ?? 1, offset: 0 }
 }
 
 /** Describes the gap from the cursor on. */
-export const gapMessage = (cursor: LogCursor, { end, gap, lineState }: Gap): LogGap => ({
+export const makeGapMessage = (cursor: LogCursor, { end, gap, lineState }: Gap): LogGap => ({
   run: cursor.run,
   startOffset: cursor.offset,
   endOffset: end,
   reason: gap,
-  line: lineState ? firstLine(lineState) : null,
+  line: lineState ? getFirstLineNumber(lineState) : null,
   cursor: { ...cursor, offset: end },
 })
 
@@ -179,7 +179,7 @@ function findPlace(
   const until = findUntil(cursor, end)
   if (until !== undefined && offset >= until) return 'END'
   if (state.log && offset < state.log.end) return { log: state.log }
-  const next = only === undefined ? nextRun(state, offset) : null
+  const next = only === undefined ? findNextRun(state, offset) : null
   return next === null ? 'END' : { next: { run: next, offset: 0 } }
 }
 
@@ -223,10 +223,10 @@ async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const until = room.until ?? end
   const { text } = page
   const { offset } = page.cursor
-  if (!addTo(page, clipStored(await readStored(sql, { runId, from: offset, end }), until), room)) return 0
+  if (!addTo(page, clipStored(await readStoredChunks(sql, { runId, from: offset, end }), until), room)) return 0
   const from = page.cursor.offset
   if (page.text === text) {
-    const next = await nextOutput(sql, { runId, from, end, codes: room.codes })
+    const next = await findNextOutput(sql, { runId, from, end, codes: room.codes })
     page.cursor = { ...page.cursor, offset: Math.min(next, until) }
   }
   return from - offset
@@ -260,7 +260,7 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
   const follows = findContinuation(stored, log)
   const add = (upTo: 'ALL' | 'BYTES') => {
     const left = linesMax - page.lines.length
-    const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, follows, upTo, linesMax: left })
+    const part = cutPassageOfLines(stored, run, { from: offset, codes, bytesMax: room, follows, upTo, linesMax: left })
     page.text += part.text
     page.lines.push(...part.lines)
     page.cursor = { ...page.cursor, offset: part.end }
@@ -273,7 +273,7 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
 function addGaps(page: LogPage, stored: readonly Stored[]): void {
   for (const item of stored) {
     if (item.gap === null || page.gaps.length >= pageGapsMax) return
-    const gap = gapMessage(page.cursor, item)
+    const gap = makeGapMessage(page.cursor, item)
     page.gaps.push(gap)
     page.cursor = gap.cursor
   }

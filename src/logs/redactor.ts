@@ -18,7 +18,7 @@ export interface HeldOutput {
   readonly isAfterMask: boolean
 }
 
-export const nothingHeld: HeldOutput = { bytes: Buffer.alloc(0), covered: 0, isAfterMask: false }
+export const noHeldOutput: HeldOutput = { bytes: Buffer.alloc(0), covered: 0, isAfterMask: false }
 
 export interface Redacted {
   bytes: Uint8Array

@@ -12,9 +12,9 @@ import {
   type Matcher,
   readChunkLines,
 } from './line-scan.ts'
-import { decodeStream, type LogStream, lineParts } from './lines.ts'
+import { decodeStream, type LogStream, readLineParts } from './lines.ts'
 import { findEnd, readStateAt } from './read.ts'
-import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './stored.ts'
+import { findNextOutput, findNextRun, type LogCursor, type RunState, runMark } from './stored.ts'
 import { StoredPages } from './stored-pages.ts'
 
 /**
@@ -109,7 +109,7 @@ class Search {
       const state = await readStateAt(this.#sql, jobId, cursor)
       if (state.log) cursor = { ...cursor, mark: runMark(state.log.runId) }
       if (!state.log || cursor.offset >= state.log.end) {
-        const next = only === undefined ? nextRun(state, cursor.offset) : null
+        const next = only === undefined ? findNextRun(state, cursor.offset) : null
         if (next === null) return this.#result({ ...cursor, offset: this.#openFrom ?? cursor.offset }, true)
         cursor = { run: next, offset: 0 }
         this.#openFrom = null
@@ -201,7 +201,7 @@ class Search {
       }
       offset = item.end
     }
-    return isSparse ? nextOutput(this.#sql, { runId, from: offset, end, codes: this.#codes }) : offset
+    return isSparse ? findNextOutput(this.#sql, { runId, from: offset, end, codes: this.#codes }) : offset
   }
 
   /** Finds matching lines that begin in a chunk, in order, and the first line that is not searched; null: all are. */
@@ -259,7 +259,7 @@ class Search {
 function numberLines(chunk: BytesChunk, hits: readonly Hit[]): ReadonlyMap<number, number> {
   const wanted = new Set(hits.map(({ begin }) => begin))
   const numbers = new Map<number, number>()
-  for (const { offset, line, begins } of wanted.size > 0 ? lineParts(chunk) : []) {
+  for (const { offset, line, begins } of wanted.size > 0 ? readLineParts(chunk) : []) {
     if (begins && wanted.has(offset)) numbers.set(offset, line)
     if (numbers.size === wanted.size) break
   }

@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import { type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
-import { lineParts } from './lines.ts'
+import { readLineParts } from './lines.ts'
 import type { LogCursor } from './stored.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function findLine(
   const [row] = await sql.query<ChunkRow>(chunkOfLineSql, [log.runId, line], 'log_chunk_of_line')
   if (!row) return { run, offset: 0 }
   const chunk = readChunk(row)
-  const part = chunk.gap === null ? lineParts(chunk).find((each) => each.begins && each.line === line) : undefined
+  const part = chunk.gap === null ? readLineParts(chunk).find((each) => each.begins && each.line === line) : undefined
   return { run, offset: part?.offset ?? chunk.end }
 }
 
@@ -42,7 +42,7 @@ export async function findFirstLineAt(
   const [row] = await sql.query<ChunkRow>(chunkOfMomentSql, [log.runId, at], 'log_chunk_of_moment')
   if (!row) return { run: log.number, offset: log.end }
   const chunk = readChunk(row)
-  const part = chunk.gap === null ? lineParts(chunk).find((each) => each.begins) : undefined
+  const part = chunk.gap === null ? readLineParts(chunk).find((each) => each.begins) : undefined
   return { run: log.number, offset: part?.offset ?? chunk.start }
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { readStored, type Stored } from './stored.ts'
+import { readStoredChunks, type Stored } from './stored.ts'
 
 /** Size of a page, small enough to keep two of them for each reader. */
 const pageBytes = 2_097_152
@@ -28,7 +28,7 @@ export class StoredPages {
     const known = this.#pages.find((page) => page.from === from)
     if (known) return known.items
     const { runId, end } = this
-    const items = readStored(this.#sql, { runId, from, end, bytes: pageBytes })
+    const items = readStoredChunks(this.#sql, { runId, from, end, bytes: pageBytes })
     // The reader awaits the same promise and gets the error.
     items.catch(() => undefined)
     this.#pages = [...this.#pages.slice(1 - pagesMax), { from, items }]

@@ -42,7 +42,7 @@ function clipSegments(segments: readonly number[], bytes: number): number[] {
   return clipped
 }
 
-export async function readStored(
+export async function readStoredChunks(
   sql: Sql,
   { runId, from, end, bytes = readBytes }: { runId: string; from: number; end: number; bytes?: number },
 ): Promise<Stored[]> {
@@ -70,7 +70,7 @@ ORDER BY c.start_offset LIMIT $4`
  * Finds the offset of the next gap or output of these streams, or else the end, so that a reader of a stream with
  * little output skips the other streams.
  */
-export async function nextOutput(
+export async function findNextOutput(
   sql: Sql,
   { runId, from, end, codes }: { runId: string; from: number; end: number; codes: ReadonlySet<number> },
 ): Promise<number> {
@@ -160,13 +160,13 @@ export function isLogOver(state: RunState, offset: number, only: number | undefi
 }
 
 /** Returns the next run if this one has no more output, else null. */
-export function nextRun(state: RunState, offset: number): number | null {
+export function findNextRun(state: RunState, offset: number): number | null {
   const { log, next } = state
   return log === null || (log.sealed && offset >= log.end) ? next : null
 }
 
 /** Returns the end of each job's newest log. Before a job's first byte, this is the start of run 1. */
-export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
+export async function readLogEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
   const rows = await sql.query<LogCursor & { jobId: string; runId: string }>(
     `SELECT j.id AS "jobId", l.run_id AS "runId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
      CROSS JOIN LATERAL (SELECT run_id, number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
@@ -178,7 +178,7 @@ export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogC
 }
 
 /** Returns the size of the log of each run, including removed output. */
-export async function logSizes(sql: Sql, runIds: readonly string[]): Promise<{ bytes: number; lines: number }[]> {
+export async function readLogSizes(sql: Sql, runIds: readonly string[]): Promise<{ bytes: number; lines: number }[]> {
   const rows = await sql.query<{ runId: string; bytes: number; lines: number }>(
     'SELECT run_id AS "runId", end_offset AS bytes, line_state[1] - 1 AS lines FROM run_log WHERE run_id = ANY($1::text[])',
     [runIds],
@@ -190,4 +190,5 @@ export async function logSizes(sql: Sql, runIds: readonly string[]): Promise<{ b
 
 const start: LogCursor = { run: 1, offset: 0 }
 
-export const logEnd = async (sql: Sql, jobId: string): Promise<LogCursor> => (await logEnds(sql, [jobId]))[0] ?? start
+export const logEnd = async (sql: Sql, jobId: string): Promise<LogCursor> =>
+  (await readLogEnds(sql, [jobId]))[0] ?? start

@@ -1,20 +1,20 @@
 import { holdBlock, releaseBlock } from '../platform/blocks.ts'
-import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
+import { getHeartbeatDueMs, getHeartbeatTime } from '../platform/heartbeat.ts'
 import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
-import { countBytes, encodeStreams, type Passage, passage, passageOfLines } from './batch.ts'
+import { countBytes, cutPassage, cutPassageOfLines, encodeStreams, type Passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
-import { findContinuation, findStartCursor, gapMessage } from './read.ts'
+import { findContinuation, findStartCursor, makeGapMessage } from './read.ts'
 import {
+  findNextRun,
   type Gap,
   isElsewhere,
   isLogOver,
   type LogCursor,
   logEnd,
-  nextRun,
   type RunState,
   readLogStates,
-  readStored,
+  readStoredChunks,
   runMark,
   type Stored,
   toFresh,
@@ -111,7 +111,7 @@ export class TailReader {
     if (state.log) this.#cursor = { ...this.#cursor, mark: runMark(state.log.runId) }
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
     if (isLogOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
-    const next = this.#options.run === undefined ? nextRun(state, offset) : null
+    const next = this.#options.run === undefined ? findNextRun(state, offset) : null
     if (next === null) return this.#wait()
     this.#moveTo({ run: next, offset: 0 })
     return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
@@ -170,7 +170,7 @@ export class TailReader {
     const states = await readIfAvailable(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
     if (!states) return this.#wait(retryMs)
     if (states[0] === null) return this.#last(this.#deleted())
-    const message = gapMessage(this.#cursor, gap)
+    const message = makeGapMessage(this.#cursor, gap)
     this.#cursor = message.cursor
     return { kind: 'gap', ...message }
   }
@@ -191,8 +191,8 @@ export class TailReader {
     const { linesMax } = this.#options
     const { run } = this.#cursor
     return linesMax === undefined
-      ? passage(stored, run, options)
-      : passageOfLines(stored, run, { ...options, linesMax })
+      ? cutPassage(stored, run, options)
+      : cutPassageOfLines(stored, run, { ...options, linesMax })
   }
 
   #sharedPassage(stored: readonly Stored[], options: CutOptions): Passage {
@@ -213,10 +213,10 @@ export class TailReader {
     const reach = kept.at(-1)?.end ?? from
     this.#page = kept
     if (reach >= end || reach - from >= this.#bytesMax) return kept
-    const more = await (this.#takeAhead(reach) ?? readStored(sql, { runId, from: reach, end }))
+    const more = await (this.#takeAhead(reach) ?? readStoredChunks(sql, { runId, from: reach, end }))
     // Chunks are merged when their run has ended. Then the next page begins inside of the last chunk.
     const joins = kept.length === 0 || more[0]?.start === reach
-    this.#page = joins ? [...kept, ...more] : await readStored(sql, { runId, from, end })
+    this.#page = joins ? [...kept, ...more] : await readStoredChunks(sql, { runId, from, end })
     return this.#page
   }
 
@@ -224,7 +224,7 @@ export class TailReader {
   #readAhead({ runId, end }: LogState) {
     const reach = this.#page.at(-1)?.end ?? end
     if (this.#ahead || reach >= end || reach - this.#cursor.offset >= this.#bytesMax) return
-    const page = readStored(this.#rooms.db.sql, { runId, from: reach, end })
+    const page = readStoredChunks(this.#rooms.db.sql, { runId, from: reach, end })
     page.catch(() => undefined) // thrown by `#takeAhead`
     this.#ahead = { from: reach, page }
   }
@@ -258,13 +258,13 @@ export class TailReader {
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {
-    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
+    const due = getHeartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#hub?.bell.wait(Math.min(msMax, due), this.#signal)
   }
 
   #heartbeat(): TailMessage | undefined {
-    if (this.#rooms.clock.monotonicMs() < heartbeatDueMs(this.#lastSent)) return undefined
-    return { kind: 'heartbeat', cursor: this.#cursor, at: heartbeatAt(this.#rooms.time.nowMs()) }
+    if (this.#rooms.clock.monotonicMs() < getHeartbeatDueMs(this.#lastSent)) return undefined
+    return { kind: 'heartbeat', cursor: this.#cursor, at: getHeartbeatTime(this.#rooms.time.nowMs()) }
   }
 
   #batch(part: Passage, isFinal: boolean): TailMessage & { kind: 'batch' } {

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
-import { isUnavailable, pgSql, type Sql, sqlState } from './tx.ts'
+import { isUnavailable, pgSql, readSqlState, type Sql } from './tx.ts'
 
 interface Arrival {
   address: Address
@@ -88,7 +88,7 @@ export async function keepsSettings(address: Address): Promise<boolean> {
     const kept = await onOwnConnection({ address, direct: true }, (sql) => sql.query(settingsSql))
     return kept.length > 0
   } catch (error) {
-    if (sqlState(error) === protocolViolation) return false
+    if (readSqlState(error) === protocolViolation) return false
     throw error
   }
 }

@@ -49,7 +49,7 @@ const serverProbes = {
   tcp_user_timeout: 10_000,
 }
 
-export function connectionConfig({ address, name, statementMsMax, direct }: ConnectionOptions): pg.ClientConfig {
+export function makeConnectionConfig({ address, name, statementMsMax, direct }: ConnectionOptions): pg.ClientConfig {
   return {
     connectionString: direct ? withSettings(address.url) : address.url,
     application_name: name,
@@ -69,7 +69,7 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
 })
 
 /** Prisma's adapter requires timestamps in UTC and ISO format. */
-export const sessionMoments = { timezone: 'UTC', datestyle: 'ISO' }
+export const sessionTimeSettings = { timezone: 'UTC', datestyle: 'ISO' }
 
 /** If PostgreSQL overestimates a statement, compiling it takes longer than running it: 1.3 s instead of 16 ms. */
 const planning = { jit: 'off' }
@@ -78,7 +78,7 @@ const planning = { jit: 'off' }
 function withSettings(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return url
-  const own = Object.entries({ ...serverProbes, ...planning, ...sessionMoments }).map(
+  const own = Object.entries({ ...serverProbes, ...planning, ...sessionTimeSettings }).map(
     ([setting, value]) => `-c ${setting}=${value}`,
   )
   const given = parsed.searchParams.get('options')
@@ -86,7 +86,7 @@ function withSettings(url: string): string {
   return parsed.href
 }
 
-export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
+export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(makeConnectionConfig(options))
 
 /** For COPY, which may take hours and may wait for a slow reader: the connection has no timeouts. */
 export const createCopyClient = (address: Address, name: string): pg.Client =>

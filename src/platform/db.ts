@@ -1,21 +1,21 @@
 import pg from 'pg'
-import { type Address, connectionConfig, cutOff } from './connection.ts'
+import { type Address, cutOff, makeConnectionConfig } from './connection.ts'
 import type { Log } from './log.ts'
 import { defineHistogram, requestBuckets } from './metrics.ts'
 import { openModels, type Reads } from './models.ts'
 import {
   type Ending,
   endingTransaction,
+  explainUnavailability,
   inTransaction,
   isUnavailable,
   type OrdinaryOptions,
-  ordinaryTransaction,
   pgSql,
+  runOrdinaryTransaction,
   type Sql,
   type TransactionOptions,
   type Tx,
   Unavailable,
-  whyUnavailable,
 } from './tx.ts'
 
 /** A connection pool, shared by Prisma and by raw statements. */
@@ -56,7 +56,7 @@ const statementMsMax = 6_500
 const int8 = 20
 
 export function openDb({ address, connectionsMax, log, applicationName, direct = true }: DbOptions): Db {
-  const config = () => connectionConfig({ address, name: applicationName, statementMsMax, direct })
+  const config = () => makeConnectionConfig({ address, name: applicationName, statementMsMax, direct })
   const pool = new pg.Pool({
     ...config(),
     max: connectionsMax,
@@ -92,8 +92,8 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
     sql: { query: (...statement) => explained(sql.query(...statement)) },
     transaction: (work, options) => counted(inTransaction(pool, work, options)),
     serializable: (work, options) =>
-      counted(ordinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
-    locking: (work) => counted(ordinaryTransaction(pool, models, work)),
+      counted(runOrdinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
+    locking: (work) => counted(runOrdinaryTransaction(pool, models, work)),
     endingTransaction: (work, options) => counted(endingTransaction(pool, work, options)),
     onTransactionEnded(listener) {
       listeners.add(listener)
@@ -145,7 +145,7 @@ function leaveUnnamed(client: pg.Client) {
 /** Replaces a connection error with the cause if the embedded PostgreSQL stopped because its disk is full. */
 function explain(error: unknown, { outOfRoom }: Address): unknown {
   if (error instanceof Unavailable)
-    return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
+    return outOfRoom ? new Unavailable(explainUnavailability(outOfRoom), { cause: outOfRoom }) : error
   return isUnavailable(error) ? (outOfRoom ?? error) : error
 }
 

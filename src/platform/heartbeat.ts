@@ -8,7 +8,7 @@ const wholeSecond = (ms: number) => Math.floor(ms / secondMs) * secondMs
  * Rounds down to whole seconds, so that streams that fell silent in the same second send heartbeats in one turn of the
  * event loop.
  */
-export const heartbeatDueMs = (lastSentMs: number): number => wholeSecond(lastSentMs) + heartbeatMs
+export const getHeartbeatDueMs = (lastSentMs: number): number => wholeSecond(lastSentMs) + heartbeatMs
 
 /** Rounds down to whole seconds, so that equal heartbeats of many streams are executed once. */
-export const heartbeatAt = (nowMs: number): Date => new Date(wholeSecond(nowMs))
+export const getHeartbeatTime = (nowMs: number): Date => new Date(wholeSecond(nowMs))

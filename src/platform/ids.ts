@@ -21,7 +21,7 @@ const countBits = 12
 /** A clock that is further behind the newest id was set; below that, ids reuse the newest millisecond. */
 const behindMsMax = 1_000
 
-export function typedId<Prefix extends string>(prefix: Prefix, nowMs: number): TypedId<Prefix> {
+export function makeTypedId<Prefix extends string>(prefix: Prefix, nowMs: number): TypedId<Prefix> {
   if (randomUsed >= randomBytesMax) {
     randomFillSync(random)
     randomUsed = 0

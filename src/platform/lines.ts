@@ -4,6 +4,6 @@ export async function appendLine(path: string, line: string): Promise<void> {
   await appendFile(path, `${line}\n`, { mode: 0o600, flush: true })
 }
 
-export const createLines = (path: string): Promise<void> => appendFile(path, '', { mode: 0o600 })
+export const createFileIfMissing = (path: string): Promise<void> => appendFile(path, '', { mode: 0o600 })
 
 export const readLines = async (path: string): Promise<string[]> => (await readFile(path, 'utf8')).split('\n')

@@ -1,7 +1,7 @@
 import { type DestinationStream, type LogFn, type Logger, levels, pino } from 'pino'
 import { createOutput } from './output.ts'
 import { redactSecrets, secretPaths } from './redaction.ts'
-import { classifyTrouble, createTroubles, type Trouble } from './troubles.ts'
+import { classifyTrouble, createOutageLog, type Trouble } from './troubles.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child' | 'level' | 'isLevelEnabled'>
 
@@ -16,7 +16,7 @@ export interface LogOptions {
  * once, as a warning (troubles.ts).
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
-  const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
+  const troubles = createOutageLog(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
 
   function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn, level: number) {
     const [fields, message] = args as unknown[]

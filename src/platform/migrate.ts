@@ -8,7 +8,7 @@ import { createPgClient, disconnect } from './connection.ts'
 import type { Db } from './db.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop } from './loop.ts'
-import { sqlState } from './tx.ts'
+import { readSqlState } from './tx.ts'
 import { nameChannel } from './wakeup.ts'
 
 /**
@@ -207,7 +207,7 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
   ]
   // The newline ends a comment at the end of the script.
   await client.query(statements.join('\n;\n')).catch((cause: unknown) => {
-    const known = sqlState(cause) !== undefined
+    const known = readSqlState(cause) !== undefined
     const what = known
       ? 'failed; the database is as it was before'
       : 'was cut off; the next start finds out whether it was done'

@@ -3,7 +3,7 @@ import { setImmediate as otherTurn } from 'node:timers/promises'
 /** Items per slice, so that a slice takes a few milliseconds. */
 const itemsPerSlice = 50
 
-export async function inSlices<Item, Result>(
+export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Result,
 ): Promise<Result[]> {

@@ -1,4 +1,4 @@
-import { isUnavailable, Unavailable, whyUnavailable } from './tx.ts'
+import { explainUnavailability, isUnavailable, Unavailable } from './tx.ts'
 
 /**
  * During an outage (the database is unreachable, a disk is full), every loop, stream and request fails. The log reports
@@ -33,7 +33,7 @@ export class Outage extends Error {
 
 const quietMsDefault = 20_000
 
-export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs = quietMsDefault) {
+export function createOutageLog(onEnded: (over: EndedTrouble) => void, quietMs = quietMsDefault) {
   const troubles = new Map<string, Ongoing>()
 
   function end(key: string, part: string) {
@@ -41,7 +41,7 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
     if (!trouble) return
     troubles.delete(key)
     const { sinceMs, untilMs, failures } = trouble
-    tellOver({ part, since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString(), failures })
+    onEnded({ part, since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString(), failures })
   }
 
   return {
@@ -72,9 +72,9 @@ export function classifyTrouble(error: unknown): Trouble | null {
   const { code } = root as { code?: unknown }
   if (typeof code === 'string' && exhausted.test(code)) return { kind: code, what: root.message }
   if (!(error instanceof Unavailable) && !isUnavailable(error)) return null
-  const why = error instanceof Unavailable ? error.message : whyUnavailable(error)
+  const why = error instanceof Unavailable ? error.message : explainUnavailability(error)
   const what = root === error && error instanceof Unavailable ? why : `${why}: ${wordsOf(root)}`
-  return { kind: isUnavailable(root) ? whyUnavailable(root) : 'unavailable', what }
+  return { kind: isUnavailable(root) ? explainUnavailability(root) : 'unavailable', what }
 }
 
 const causesMax = 10

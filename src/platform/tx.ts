@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { cancelBeforeTimeoutMs, sessionMoments } from './connection.ts'
+import { cancelBeforeTimeoutMs, sessionTimeSettings } from './connection.ts'
 import { isLate } from './lateness.ts'
 import type { ModelClient, Models } from './models.ts'
 import { backOffMs } from './retry.ts'
@@ -34,7 +34,7 @@ export class Unavailable extends Error {
  * Returns the SQLSTATE of a failed statement from all kinds of errors: of pg (`code`), Prisma's known request errors
  * (`meta.driverAdapterError.cause`) and, at COMMIT, a bare DriverAdapterError (`cause`, no `code`).
  */
-export function sqlState(error: unknown): string | undefined {
+export function readSqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, cause, meta } = error as {
     code?: unknown
@@ -84,7 +84,7 @@ function prismaState(code: unknown): string | undefined {
 
 /** Whether the database or the network is unable to serve now, or a time limit has passed. */
 export function isUnavailable(error: unknown): boolean {
-  const state = sqlState(error)
+  const state = readSqlState(error)
   if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|25006|53...|40001|40P01)$/.test(state)
   const message = error instanceof Error ? error.message : ''
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
@@ -101,7 +101,7 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether PostgreSQL cancelled the statement, or did not respond until shortly after its time limit. */
 export function isStatementTimeout(error: unknown): boolean {
   const cause = error instanceof Unavailable ? error.cause : error
-  return sqlState(cause) === '57014' || (cause instanceof Error && cause.message.startsWith('Query read timeout'))
+  return readSqlState(cause) === '57014' || (cause instanceof Error && cause.message.startsWith('Query read timeout'))
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -113,9 +113,9 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** Returns why this server is overloaded, or null. null does not mean that the database responds. */
-export function whyOverloaded(error: unknown): string | null {
+export function explainOverload(error: unknown): string | null {
   const cause = error instanceof Unavailable ? error.cause : error
-  const message = cause instanceof Error && sqlState(cause) === undefined ? cause.message : ''
+  const message = cause instanceof Error && readSqlState(cause) === undefined ? cause.message : ''
   // pg uses this message for its pool, and another one for PostgreSQL.
   if (message.startsWith('timeout exceeded when trying to connect'))
     return 'This server is overloaded: all of its database connections are in use'
@@ -126,14 +126,14 @@ export function whyOverloaded(error: unknown): string | null {
 
 /** Whether a statement was sent but not answered, so its change may have been made. */
 export function isUnanswered(error: unknown): boolean {
-  if (!(error instanceof Error) || sqlState(error) !== undefined) return false
+  if (!(error instanceof Error) || readSqlState(error) !== undefined) return false
   const code = 'code' in error ? String(error.code) : ''
   return /^(Query read timeout|Connection terminated)/.test(error.message) || /^(ECONNRESET|EPIPE)$/.test(code)
 }
 
-export const whyUnavailable = (error: unknown): string =>
-  whyOverloaded(error) ??
-  reasons[sqlState(error) ?? ''] ??
+export const explainUnavailability = (error: unknown): string =>
+  explainOverload(error) ??
+  reasons[readSqlState(error) ?? ''] ??
   (isUnanswered(error) ? 'The database did not answer' : 'The database is not available')
 
 /** Runs `work` again after a retryable failure, up to `tries` times, then throws Unavailable. */
@@ -146,8 +146,8 @@ export async function withDatabaseRetries<T>(
     try {
       return await work()
     } catch (error) {
-      const again = retryable.has(sqlState(error) ?? '') || alsoRetry?.(error) === true
-      if (!again) throw isUnavailable(error) ? new Unavailable(whyUnavailable(error), { cause: error }) : error
+      const again = retryable.has(readSqlState(error) ?? '') || alsoRetry?.(error) === true
+      if (!again) throw isUnavailable(error) ? new Unavailable(explainUnavailability(error), { cause: error }) : error
       if (attempt >= tries) throw new Unavailable(`Gave up after ${tries} tries`, { cause: error })
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs(attempt)))
     }
@@ -170,7 +170,7 @@ export const relaxed: TransactionOptions = { settings: { synchronous_commit: 'of
  * For joins of large sets. If statistics say that a table is almost empty, PostgreSQL compares every row with every
  * other one, and the statement exceeds its limit at each attempt until the next ANALYZE.
  */
-export const linearJoins: TransactionOptions = { settings: { enable_nestloop: 'off' } }
+export const withoutNestedLoops: TransactionOptions = { settings: { enable_nestloop: 'off' } }
 
 export const wholeTableMsMax = 120_000
 
@@ -190,7 +190,7 @@ export const inTransaction = <T>(
 /** Models use the limits and settings of the connection. */
 export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax' | 'settings'>
 
-export async function ordinaryTransaction<T>(
+export async function runOrdinaryTransaction<T>(
   pool: pg.Pool,
   models: ModelClient,
   work: (tx: Tx) => Promise<T>,
@@ -201,7 +201,7 @@ export async function ordinaryTransaction<T>(
     result: await models.within(connection, (prisma) => work({ ...sql, prisma })),
     writes: Promise.resolve(),
   })
-  return endingTransaction(pool, within, { ...options, settings: sessionMoments }) // a pooler may change them
+  return endingTransaction(pool, within, { ...options, settings: sessionTimeSettings }) // a pooler may change them
 }
 
 /**

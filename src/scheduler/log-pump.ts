@@ -1,5 +1,5 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
-import { type Appender, emptyLog, type LogHead, openLog } from '../logs/append.ts'
+import { type Appender, type LogHead, makeEmptyLog, openLog } from '../logs/append.ts'
 import type { Chunk, LogPiece } from '../logs/chunk.ts'
 import { releaseBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
@@ -34,7 +34,7 @@ let heldByAll = 0
 /** Resolves after the last byte, or when `signal` fires. Rejects after a failed write. */
 export async function pumpLog(options: PumpOptions, signal: AbortSignal): Promise<void> {
   const { sql, append, executor, redaction, runId, isFresh, handle, bytesMax, onStored, lost } = options
-  const head = isFresh ? emptyLog(runId) : await openLog(sql, runId)
+  const head = isFresh ? makeEmptyLog(runId) : await openLog(sql, runId)
   const failure = new AbortController()
   const writer = createWriter(head, { append, bytesMax, onStored, onFailed: () => failure.abort() })
   if (writer.sealed) return

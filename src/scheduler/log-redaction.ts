@@ -3,7 +3,7 @@ import type { HoldingRun } from '../domain/jobs/runs.ts'
 import { createSecretKeys, type Sealed, seal, Unreadable, unseal } from '../domain/secret-keys.ts'
 import { type KeptSecrets, readRunSecrets } from '../domain/secrets/run-secrets.ts'
 import type { LogChunk, LogPosition, LogStreamName } from '../executors/executor.ts'
-import { createRedactor, type HeldOutput, nothingHeld, type Redactor } from '../logs/redactor.ts'
+import { createRedactor, type HeldOutput, noHeldOutput, type Redactor } from '../logs/redactor.ts'
 import { releaseBlock } from '../platform/blocks.ts'
 import { yieldAlone } from '../platform/slices.ts'
 
@@ -87,7 +87,7 @@ class HoldingRedaction implements LogRedaction {
     }
     if (isCut()) return
     for (const stream of streams) {
-      const bytes = this.#redactor.end(this.#held.get(stream) ?? nothingHeld)
+      const bytes = this.#redactor.end(this.#held.get(stream) ?? noHeldOutput)
       this.#held.delete(stream)
       if (bytes.length > 0) yield { stream, bytes, next: this.#position() }
     }
@@ -98,7 +98,7 @@ class HoldingRedaction implements LogRedaction {
     for (let at = 0; at < bytes.length; at += sliceBytes) {
       if (at > 0) await yieldAlone()
       const slice = bytes.subarray(at, at + sliceBytes)
-      const { bytes: part, held } = this.#redactor.redact(this.#held.get(stream) ?? nothingHeld, slice)
+      const { bytes: part, held } = this.#redactor.redact(this.#held.get(stream) ?? noHeldOutput, slice)
       this.#held.set(stream, held)
       parts.push(part)
     }

@@ -20,7 +20,7 @@ import { sweepSnapshots } from '../domain/snapshots/removal.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireUse, mergeMinutes } from '../domain/usage/pool-use.ts'
 import { removeSamples } from '../domain/usage/run-samples.ts'
-import { expireLogs, mergeChunks, unmergedLogs } from '../logs/merge-chunks.ts'
+import { expireLogs, findUnmergedLogs, mergeChunks } from '../logs/merge-chunks.ts'
 import { readNow } from '../platform/database-time.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
@@ -107,7 +107,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
     task: 'MERGE_LOGS',
     ...finished,
     visit: async (jobIds) => {
-      for (const runId of await unmergedLogs(domain.db.sql, jobIds)) {
+      for (const runId of await findUnmergedLogs(domain.db.sql, jobIds)) {
         if (signal?.aborted) break
         await mergeChunks(domain.db, runId)
         merges++

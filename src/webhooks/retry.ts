@@ -10,7 +10,7 @@ const jitter = 0.2
 const bound = (ms: number) => Math.round(Math.min(Math.max(ms, firstMs), longestMs))
 
 /** Returns the pause after `tries` tries: 1 s after the first one, 1 h after the ninth one. */
-export const pauseMs = (tries: number, random: number = Math.random()): number =>
+export const computePauseMs = (tries: number, random: number = Math.random()): number =>
   bound(firstMs * growth ** (tries - 1) * (1 - jitter + 2 * jitter * random))
 
 /** Returns the pause that the receiver requests, in seconds or as a date; undefined: missing or unreadable. */

@@ -14,7 +14,7 @@ import { type FanOut, writeDeliveries } from '../domain/webhooks/fan-out.ts'
 import { compileChoice, type EventChoice } from '../domain/webhooks/filter.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 import { Poster } from './post.ts'
-import { pauseMs, readRetryAfter } from './retry.ts'
+import { computePauseMs, readRetryAfter } from './retry.ts'
 import { signMessage } from './signature.ts'
 
 /**
@@ -150,7 +150,7 @@ class EndpointSender {
     const { status, error, retryAfter } = await this.#poster.post(body, headers, this.#abort.signal)
     if (this.#abort.signal.aborted && status === null) return void (await releaseClaim(this.#domain, delivery))
     if (error === null) return void (await recordDelivered(this.#domain, id, status ?? 0))
-    const retryMs = readRetryAfter(retryAfter, time.nowMs()) ?? pauseMs(tries)
+    const retryMs = readRetryAfter(retryAfter, time.nowMs()) ?? computePauseMs(tries)
     await recordFailed(this.#domain, delivery, { status, error, retryMs })
     if (status === gone) await disableEndpoint(this.#domain, name, 'the receiver returned HTTP status 410')
   }

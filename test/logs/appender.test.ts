@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createAppender, emptyLog, LogMoved, openLog } from '../../src/logs/append.ts'
+import { createAppender, LogMoved, makeEmptyLog, openLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
@@ -37,7 +37,7 @@ test('small appends of many runs share a statement, for new and existing logs', 
   const { sql, names } = noting()
   const append = createAppender(sql)
   const runs = await newRuns(30)
-  const heads = await Promise.all(runs.map(({ runId }) => append(emptyLog(runId), line(`first of ${runId}`))))
+  const heads = await Promise.all(runs.map(({ runId }) => append(makeEmptyLog(runId), line(`first of ${runId}`))))
   const told: string[] = []
   const onStored = (chunks: readonly { gap: string | null }[]) =>
     void told.push(...chunks.map((chunk) => String((chunk as { bytes?: Buffer }).bytes)))
@@ -55,7 +55,7 @@ test('a large append is stored with its own statement', async () => {
   const [run] = await newRuns(1)
   const bytes = randomBytes(logChunkBytesMax + 5)
   const append = createAppender(sql)
-  await append(emptyLog(run?.runId ?? ''), { pieces: [{ stream: 'STDOUT', bytes }], position: null, bytesMax })
+  await append(makeEmptyLog(run?.runId ?? ''), { pieces: [{ stream: 'STDOUT', bytes }], position: null, bytesMax })
   expect(names).toEqual(['append_log'])
   const [stored] = await database.db.sql.query<{ size: number }>(
     'SELECT sum(end_offset - start_offset)::int AS size FROM log_chunk WHERE run_id = $1',
@@ -67,7 +67,7 @@ test('a large append is stored with its own statement', async () => {
 test('an append to a locked log does not delay other logs', async () => {
   const append = createAppender(database.db.sql)
   const [locked, free] = await newRuns(2)
-  const heads = await Promise.all([locked, free].map((run) => append(emptyLog(run?.runId ?? ''), line('one'))))
+  const heads = await Promise.all([locked, free].map((run) => append(makeEmptyLog(run?.runId ?? ''), line('one'))))
   const told: string[] = []
   let waits: Promise<unknown> | undefined
   await database.db.transaction(async (sql) => {
@@ -75,7 +75,7 @@ test('an append to a locked log does not delay other logs', async () => {
     const [first, second] = heads.map((head) => append(head, line('two')))
     waits = first?.then(() => told.push('locked'))
     await second?.then(() => told.push('free'))
-    expect(await append({ ...emptyLog(''), ...(await second) }, line('three'))).toMatchObject({ end: 14 })
+    expect(await append({ ...makeEmptyLog(''), ...(await second) }, line('three'))).toMatchObject({ end: 14 })
     expect(told).toEqual(['free'])
   })
   await waits
@@ -88,7 +88,7 @@ test('an append that the database rejects does not affect other appends', async 
   const append = createAppender(database.db.sql)
   const runs = await newRuns(5)
   const appends = runs.map(({ runId }, n) =>
-    append(emptyLog(runId), { ...line('text'), position: n === 2 ? { name: '\u0000' } : null }),
+    append(makeEmptyLog(runId), { ...line('text'), position: n === 2 ? { name: '\u0000' } : null }),
   )
   const results = await Promise.allSettled(appends)
   expect(results.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, true])
@@ -101,8 +101,8 @@ test('if many processes write at the same head, only one pump succeeds', async (
   const runs = await newRuns(20)
   const pumps = appenders.flatMap((append, n) =>
     (n % 2 === 0 ? runs : runs.toReversed()).flatMap(({ runId }) => [
-      append(emptyLog(runId), line(`pump ${n}`)),
-      append(emptyLog(runId), line(`pump ${n} again`)),
+      append(makeEmptyLog(runId), line(`pump ${n}`)),
+      append(makeEmptyLog(runId), line(`pump ${n} again`)),
     ]),
   )
   const results = await Promise.allSettled(pumps)

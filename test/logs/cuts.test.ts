@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type LogHead, openLog, sealLog } from '../../src/logs/append.ts'
 import { lineBytesMax } from '../../src/logs/batch.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
-import { begun } from '../../src/logs/cut.ts'
+import { countBegunBytes } from '../../src/logs/cut.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from '../../src/logs/fresh-output.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
@@ -269,7 +269,7 @@ test.for([
   ['\u001b(B', 0],
   ['\u001b[3\nx', 0],
 ] as const)('%j ends with %d bytes of an incomplete escape sequence', ([text, count]) => {
-  expect(begun(Buffer.from(text))).toBe(count)
+  expect(countBegunBytes(Buffer.from(text))).toBe(count)
 })
 
 test.for([
@@ -281,5 +281,5 @@ test.for([
   [[0xff], 0],
   [[0xc3], 1],
 ] as const)('bytes %j end with %d bytes of an incomplete character', ([numbers, count]) => {
-  expect(begun(Buffer.from(numbers))).toBe(count)
+  expect(countBegunBytes(Buffer.from(numbers))).toBe(count)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeStreams, type Passage, passage, passageOfLines } from '../../src/logs/batch.ts'
+import { cutPassage, cutPassageOfLines, encodeStreams, type Passage } from '../../src/logs/batch.ts'
 import { type BytesChunk, type LogPiece, packChunks, readChunk } from '../../src/logs/chunk.ts'
 import type { CutOptions } from '../../src/logs/cut.ts'
 import { type LogStream, noLines } from '../../src/logs/lines.ts'
@@ -62,8 +62,8 @@ function readAll({ appends, bytesMax, page }: Log, streams: readonly LogStream[]
 }
 
 test.for<[string, Cutter]>([
-  ['text', (stored, options) => passage(stored, 1, options)],
-  ['lines', (stored, options) => passageOfLines(stored, 1, { ...options, linesMax: 2_000 })],
+  ['text', (stored, options) => cutPassage(stored, 1, options)],
+  ['lines', (stored, options) => cutPassageOfLines(stored, 1, { ...options, linesMax: 2_000 })],
 ])('passages of %s reach the end of any bytes, and have their text', ([, cutter]) => {
   fc.assert(
     fc.property(log, (given) => {
@@ -83,7 +83,7 @@ test('text that is not UTF-8 needs about as many passages as UTF-8 text', () => 
   const passagesOf = (line: Buffer) => {
     const bytes = Buffer.alloc(400_000, line)
     const whole = { appends: [[{ stream: 'STDOUT' as const, bytes }]], bytesMax: 65_536, page: 262_144 }
-    return readAll(whole, ['STDOUT'], (stored, options) => passage(stored, 1, options)).length
+    return readAll(whole, ['STDOUT'], (stored, options) => cutPassage(stored, 1, options)).length
   }
   const utf8 = passagesOf(Buffer.from('une ligne au caf\u00e9\n'))
   expect(passagesOf(Buffer.from('une ligne au caf\u00e9\n', 'latin1'))).toBeLessThanOrEqual(utf8 + 2)

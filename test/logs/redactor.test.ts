@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createRedactor, nothingHeld, type Redactor } from '../../src/logs/redactor.ts'
+import { createRedactor, noHeldOutput, type Redactor } from '../../src/logs/redactor.ts'
 
 const mask = '••••••'
 
 function redactAll(redactor: Redactor, chunks: readonly (string | Uint8Array)[]): string {
-  let held = nothingHeld
+  let held = noHeldOutput
   const out: Uint8Array[] = []
   for (const chunk of chunks) {
     const redacted = redactor.redact(held, Buffer.from(chunk as string))
@@ -47,13 +47,13 @@ describe('a redactor', () => {
     const redactor = open('s3cr3t-value')
     expect(redactAll(redactor, ['s3cr3t-', 's3cr3t-valve'])).toBe('s3cr3t-s3cr3t-valve')
     expect(redactAll(redactor, ['the end s3cr3t-valu'])).toBe('the end s3cr3t-valu')
-    const { bytes, held } = redactor.redact(nothingHeld, Buffer.from('line\ns3cr'))
+    const { bytes, held } = redactor.redact(noHeldOutput, Buffer.from('line\ns3cr'))
     expect([Buffer.from(bytes).toString(), held.bytes.toString()]).toEqual(['line\n', 's3cr'])
   })
 
   it('passes a chunk without a value on unchanged', () => {
     const chunk = Buffer.from('nothing to hide\n')
-    const { bytes, held } = open('s3cr3t-value').redact(nothingHeld, chunk)
+    const { bytes, held } = open('s3cr3t-value').redact(noHeldOutput, chunk)
     expect([bytes.buffer, bytes.length]).toEqual([chunk.buffer, chunk.length])
     expect(held.bytes).toHaveLength(0)
   })
@@ -72,7 +72,7 @@ describe('a redactor', () => {
 
   it('holds back less than the longest value if output repeats without end', () => {
     const redactor = open('aaaaaaaaa')
-    let held = nothingHeld
+    let held = noHeldOutput
     let out = ''
     for (let at = 0; at < 100; at++) {
       const redacted = redactor.redact(held, Buffer.from('aaaa'))

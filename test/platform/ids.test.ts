@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { typedId } from '../../src/platform/ids.ts'
+import { makeTypedId } from '../../src/platform/ids.ts'
 
 /** Later than the ids of other tests in this process. */
 let nowMs = Date.UTC(2100, 0, 1)
-const ids = (count: number) => Array.from({ length: count }, () => typedId('job', nowMs))
+const ids = (count: number) => Array.from({ length: count }, () => makeTypedId('job', nowMs))
 
 /** The milliseconds in an id: its first ten characters. */
 const msOf = (id: string) =>

@@ -3,7 +3,7 @@ import { createReadiness } from '../../src/graphql/transport/health.ts'
 import { openDb } from '../../src/platform/db.ts'
 import { createLateness, watchLateness } from '../../src/platform/lateness.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { Unavailable, whyOverloaded, whyUnavailable } from '../../src/platform/tx.ts'
+import { explainOverload, explainUnavailability, Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomainOver } from '../support/domain.ts'
 
@@ -56,15 +56,15 @@ describe('an overloaded server', () => {
   })
 
   it('reports that it runs late, except when PostgreSQL refuses', () => {
-    expect(whyUnavailable(new Error('Query read timeout'))).toBe('The database did not answer')
+    expect(explainUnavailability(new Error('Query read timeout'))).toBe('The database did not answer')
     using _watch = watchLateness()
     const beganMs = performance.now()
     while (performance.now() - beganMs < 1_000) Math.random()
-    expect(whyUnavailable(new Error('Query read timeout'))).toMatch(/^This server is overloaded and runs late/)
+    expect(explainUnavailability(new Error('Query read timeout'))).toMatch(/^This server is overloaded and runs late/)
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-    expect(whyUnavailable(refused)).toBe('The database is not available')
+    expect(explainUnavailability(refused)).toBe('The database is not available')
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
-    expect(whyUnavailable(cancelled)).toBe('The database takes too long for a statement')
-    expect(whyOverloaded(new Unavailable('away', { cause: refused }))).toBeNull()
+    expect(explainUnavailability(cancelled)).toBe('The database takes too long for a statement')
+    expect(explainOverload(new Unavailable('away', { cause: refused }))).toBeNull()
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { brokenConstraint, isUnavailable, sqlState, type Tx, Unavailable } from '../../src/platform/tx.ts'
+import { brokenConstraint, isUnavailable, readSqlState, type Tx, Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, openDatabase } from '../support/database.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
@@ -125,12 +125,12 @@ describe('a failed model call throws the error of a failed statement', () => {
     const data = person('user_taken')
     await database.db.serializable((tx) => tx.prisma.user.create({ data }))
     const error = await failing((tx) => tx.prisma.user.create({ data }))
-    expect([sqlState(error), brokenConstraint(error)]).toEqual(['23505', 'user_pkey'])
+    expect([readSqlState(error), brokenConstraint(error)]).toEqual(['23505', 'user_pkey'])
   })
 
   test('for a CHECK constraint', async () => {
     const error = await failing((tx) => tx.prisma.feedHead.update({ where: { id: 1 }, data: { position: -1 } }))
-    expect(sqlState(error)).toBe('23514')
+    expect(readSqlState(error)).toBe('23514')
   })
 
   test('for a session that is terminated', async () => {

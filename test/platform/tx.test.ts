@@ -8,8 +8,8 @@ import {
   endingTransaction,
   inTransaction,
   isUnavailable,
+  readSqlState,
   type Sql,
-  sqlState,
   Unavailable,
   withDatabaseRetries,
 } from '../../src/platform/tx.ts'
@@ -26,15 +26,15 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-describe('sqlState', () => {
+describe('readSqlState', () => {
   test('is returned for an error of pg', async () => {
     const error = await failure(database.db.sql.query('SELECT 1 / 0'))
-    expect(sqlState(error)).toBe('22012')
+    expect(readSqlState(error)).toBe('22012')
   })
 
   test('is undefined for other errors', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
-      expect(sqlState(other)).toBeUndefined()
+      expect(readSqlState(other)).toBeUndefined()
   })
 })
 
@@ -207,7 +207,7 @@ describe('a transaction', () => {
         sql.query('INSERT INTO counter VALUES (2, 0)'),
       ]),
     }))
-    expect(sqlState(await failure(work))).toBe('23505')
+    expect(readSqlState(await failure(work))).toBe('23505')
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
@@ -215,7 +215,7 @@ describe('a transaction', () => {
     const work = database.db.transaction(async (sql) => {
       await Promise.all([sql.query('SELECT 1 / 0'), sql.query('SELECT 1')])
     })
-    expect(sqlState(await failure(work))).toBe('22012')
+    expect(readSqlState(await failure(work))).toBe('22012')
   })
 
   test('whose connection breaks at BEGIN causes no unhandled rejection', async () => {
@@ -240,7 +240,7 @@ describe('a transaction', () => {
       return sql.query('INSERT INTO counter VALUES (1, 0)')
     }
     const refused = { settings: { statement_timeout: 'not a time' } }
-    expect(sqlState(await failure(inTransaction(database.db.pool, work, refused)))).toBe('22023')
+    expect(readSqlState(await failure(inTransaction(database.db.pool, work, refused)))).toBe('22023')
     await pause
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sqlState } from '../../src/platform/tx.ts'
+import { readSqlState } from '../../src/platform/tx.ts'
 import { openDatabase } from '../support/database.ts'
 import { addUser } from '../support/factories.ts'
 
@@ -12,7 +12,7 @@ const userId = await addUser(database.db.sql, 'ada')
 const refusal = (text: string, values: unknown[]) =>
   database.db.sql.query(text, values).then(
     () => 'accepted',
-    (error: unknown) => sqlState(error),
+    (error: unknown) => readSqlState(error),
   )
 
 test.each(['users', 'Users', 'users.ann'])('the database refuses a team called %s', async (name) => {

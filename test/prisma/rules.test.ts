@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { holdingStates, isAlive, isFinal, type JobState, jobStates } from '../../src/domain/state.ts'
-import { sqlState } from '../../src/platform/tx.ts'
+import { readSqlState } from '../../src/platform/tx.ts'
 import { createDatabase, openDatabase, type TestDatabase } from '../support/database.ts'
 
 const checkViolation = '23514'
@@ -42,7 +42,7 @@ const insertRun = (more: Record<string, unknown> = {}) =>
 async function refusal(work: Promise<unknown>): Promise<string | undefined> {
   return work.then(
     () => 'accepted',
-    (error: unknown) => sqlState(error),
+    (error: unknown) => readSqlState(error),
   )
 }
 

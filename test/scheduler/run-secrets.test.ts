@@ -6,7 +6,7 @@ import { reencryptSecrets } from '../../src/domain/secrets/rotation.ts'
 import { forgetRunSecrets } from '../../src/domain/secrets/run-secrets.ts'
 import { deleteSecret, setSecret } from '../../src/domain/secrets/secrets.ts'
 import type { LogChunk } from '../../src/executors/executor.ts'
-import { type Append, createAppender, emptyLog } from '../../src/logs/append.ts'
+import { type Append, createAppender, makeEmptyLog } from '../../src/logs/append.ts'
 import { pumpLog } from '../../src/scheduler/log-pump.ts'
 import { openRedaction } from '../../src/scheduler/log-redaction.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
@@ -161,7 +161,7 @@ async function* readFrom(from: unknown, signal: AbortSignal, chunkBytes: number)
   }
 }
 
-async function readStored(runId: string): Promise<Record<string, string>> {
+async function readStoredChunks(runId: string): Promise<Record<string, string>> {
   const pieces = stored.get(runId) ?? []
   const join = (stream: string) =>
     Buffer.concat(
@@ -211,7 +211,7 @@ test.each([1, 2, 3, 5, 7, 40, 1_000])(
     const run = await startNew(['S'])
     await inject(run)
     await pump({ run, isFresh: true, chunkBytes })
-    expect(await readStored(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
+    expect(await readStoredChunks(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
     await end(run)
   },
 )
@@ -226,7 +226,7 @@ test.each([1, 2, 3, 4, 5, 6])('a pump that was cut continues exactly, after %i c
   for (let at = 0; at < 60; at++) await pump({ run, chunkBytes: 3 + (at % 5), cutAfter })
   await pump({ run, chunkBytes: 4 })
   await pump({ run, chunkBytes: 4 })
-  expect(await readStored(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
+  expect(await readStoredChunks(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
   const [row] = await sql.query<{ position: unknown }>('SELECT position FROM run_log WHERE run_id = $1', [run.runId])
   expect(row?.position).toEqual({ at: { STDOUT: output.length, STDERR: output.length }, held: null })
   await end(run)
@@ -238,7 +238,7 @@ test('the position that is stored with held output does not show it', async () =
   const run = await startNew(['S'])
   await inject(run)
   const redaction = await openRedaction(domain, run)
-  redaction?.open(emptyLog(run.runId).position)
+  redaction?.open(makeEmptyLog(run.runId).position)
   async function* chunks(): AsyncGenerator<LogChunk> {
     yield { stream: 'STDOUT', bytes: Buffer.from('line\nthe-s3cr3t'), next: 1 }
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { isPrivateAddress } from '../../src/webhooks/destination.ts'
-import { pauseMs, readRetryAfter } from '../../src/webhooks/retry.ts'
+import { computePauseMs, readRetryAfter } from '../../src/webhooks/retry.ts'
 import { signMessage } from '../../src/webhooks/signature.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -29,15 +29,15 @@ describe('signatures', () => {
 
 describe('pauses', () => {
   test('grow from 1 s to 1 h over ten tries', () => {
-    const pauses = Array.from({ length: 9 }, (_, i) => pauseMs(i + 1, 0.5))
+    const pauses = Array.from({ length: 9 }, (_, i) => computePauseMs(i + 1, 0.5))
     expect(pauses[0]).toBe(1_000)
     expect(pauses[8]).toBe(3_600_000)
     expect(pauses).toEqual([...pauses].sort((a, b) => a - b))
   })
 
   test('vary by a fifth, but stay between 1 s and 1 h', () => {
-    expect([pauseMs(5, 0), pauseMs(5, 1)]).toEqual([48_000, 72_000])
-    expect([pauseMs(1, 0), pauseMs(9, 1)]).toEqual([1_000, 3_600_000])
+    expect([computePauseMs(5, 0), computePauseMs(5, 1)]).toEqual([48_000, 72_000])
+    expect([computePauseMs(1, 0), computePauseMs(9, 1)]).toEqual([1_000, 3_600_000])
   })
 
   test.each([

@@ -25,7 +25,7 @@ const defaults: Settings = {
   logWraps: false,
 }
 
-function readStored(): Settings {
+function readStoredChunks(): Settings {
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Settings>) }
   } catch {
@@ -33,7 +33,7 @@ function readStored(): Settings {
   }
 }
 
-const settings = createStore(readStored())
+const settings = createStore(readStoredChunks())
 
 export function changeSettings(change: Partial<Settings>): void {
   const next = { ...settings.read(), ...change }

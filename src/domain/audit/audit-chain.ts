@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { advisoryLocks, tryLock } from '../../platform/advisory-locks.ts'
-import { appendLine, createLines } from '../../platform/lines.ts'
+import { appendLine, createFileIfMissing } from '../../platform/lines.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import { createRareLook } from '../../platform/rare-look.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -88,7 +88,7 @@ export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void>
   }
 
   async function runOnce() {
-    if (!prepared) await write(createLines)
+    if (!prepared) await write(createFileIfMissing)
     prepared = true
     // After a pause, older entries may be unchained too; chaining them first keeps the order.
     if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))

@@ -1,7 +1,7 @@
 import { advisoryLocks } from '../../platform/advisory-locks.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import { createRareLook } from '../../platform/rare-look.ts'
-import { linearJoins } from '../../platform/tx.ts'
+import { withoutNestedLoops } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /**
@@ -77,7 +77,7 @@ async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Prom
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
     const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
     return { result: numbered, writes: Promise.all([locked, numbered]) }
-  }, linearJoins)
+  }, withoutNestedLoops)
   return looked[0] ?? { found: 0, openXact: 0 }
 }
 

@@ -1,6 +1,6 @@
 import { advisoryLocks, tryLock } from '../../platform/advisory-locks.ts'
 import type { Db } from '../../platform/db.ts'
-import { linearJoins, type Sql, wholeTableMsMax } from '../../platform/tx.ts'
+import { type Sql, wholeTableMsMax, withoutNestedLoops } from '../../platform/tx.ts'
 
 /**
  * Counts entries by chunks of sequence numbers. Triggers add a row for each statement that changes entries, so
@@ -49,7 +49,7 @@ FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(
 
 const foldMax = 50_000
 const foldsMax = 20
-const folding = { ...linearJoins, statementMsMax: wholeTableMsMax }
+const folding = { ...withoutNestedLoops, statementMsMax: wholeTableMsMax }
 
 /**
  * Merges the rows of a chunk. A fold takes all rows of a key or none: if only some rows cancelled out, the time bounds

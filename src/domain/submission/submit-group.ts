@@ -1,11 +1,11 @@
 import { setImmediate as otherTurn } from 'node:timers/promises'
 import { createBatcher } from '../../platform/batch.ts'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import {
   brokenConstraint,
   type Ending,
+  readSqlState,
   type Sql,
-  sqlState,
   Unavailable,
   withDatabaseRetries,
 } from '../../platform/tx.ts'
@@ -54,7 +54,7 @@ export const readSubmissions = (
   viewer: Viewer,
   inputs: readonly unknown[],
 ): Promise<SubmissionReader[]> =>
-  inSlices(inputs, (raw) => {
+  mapInSlices(inputs, (raw) => {
     try {
       const submission = readSubmission(viewer, raw, domain.time.nowMs())
       return async () => submission
@@ -119,7 +119,7 @@ export async function readOutcome(domain: Domain, decision: SubmissionVerdict): 
 
 /** true: a transaction without the submission lock stored the same key, or deleted the original of a retry. */
 function isRetryable(error: unknown): boolean {
-  const broken = `${sqlState(error)} ${brokenConstraint(error)}`
+  const broken = `${readSqlState(error)} ${brokenConstraint(error)}`
   return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
 

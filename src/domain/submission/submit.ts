@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCounter } from '../../platform/metrics.ts'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { maySee, type Viewer } from '../access.ts'
 import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.ts'
@@ -65,7 +65,7 @@ function nameOutcome(outcome: SubmitOutcome): string {
 
 async function submitEach(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const answered = (work: Promise<SubmitOutcome>) => (inputs.length > 1 ? settleInBatch(domain, work) : settled(work))
-  const wishes = await inSlices(inputs, readWish)
+  const wishes = await mapInSlices(inputs, readWish)
   const ordinary = wishes.flatMap(({ noWait, input }) => (noWait ? [] : [input]))
   const readings = await readSubmissions(domain, viewer, ordinary)
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))

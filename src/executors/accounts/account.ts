@@ -25,7 +25,7 @@ export interface AccountRules {
   owners: readonly Owner[]
 }
 
-export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners: [] }
+export const singleUserRules: AccountRules = { hasUsers: false, jobsAsRoot: true, owners: [] }
 
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) ?? 'setpriv'
 const isRoot = () => process.getuid?.() === 0

@@ -1,6 +1,6 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { type AccountRules, oneUser } from '../accounts/account.ts'
+import { type AccountRules, singleUserRules } from '../accounts/account.ts'
 
 /** Options of every backend. */
 export interface ExecutorOptions {
@@ -20,7 +20,7 @@ export interface ExecutorOptions {
 
 export const optionDefaults = {
   inheritNames: [] as readonly string[],
-  accounts: oneUser,
+  accounts: singleUserRules,
   logBytesMax: 16 * 1024 ** 3,
   deadlineSlackSeconds: 10,
 }

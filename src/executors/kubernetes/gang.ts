@@ -53,7 +53,7 @@ export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
 /** Returns the address of the first pod if all pods run and wait to begin; else null. */
-export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
+export function findAddressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
   const isWanted = readGiveUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
   const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')
   const first = pods.find((pod) => getReplica(pod) === 0)

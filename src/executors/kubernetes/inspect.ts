@@ -4,18 +4,18 @@ import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
 import { type ClusterApi, clusterUnreachable } from './cluster.ts'
-import { addressToBegin, explainGiveUp, hasBegunTogether, mustEndTogether } from './gang.ts'
+import { explainGiveUp, findAddressToBegin, hasBegunTogether, mustEndTogether } from './gang.ts'
 import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectRuns } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { observeRun } from './observation.ts'
 import {
+  endedBeforeStart,
   getContainerState,
   interpretPod,
   type Part,
   podIsOver,
   type Surroundings,
-  stoppedBeforeItBegan,
   UnknownState,
 } from './pod-state.ts'
 import { countPods, getReplica, readPods } from './pods.ts'
@@ -108,7 +108,7 @@ export class Inspector {
     for (const handle of handles) {
       const own = pods.get(handle)
       if (own) this.#seen.set(handle, await this.#observe(handle, own, known))
-      else this.#seen.set(handle, withdrawn.has(handle) ? stoppedBeforeItBegan : missing)
+      else this.#seen.set(handle, withdrawn.has(handle) ? endedBeforeStart : missing)
     }
   }
 
@@ -127,7 +127,7 @@ export class Inspector {
     try {
       const together = interpretAll(await this.#giveUp(interpretAll(found, known), known), known)
       await this.#endPods(handle, together)
-      const address = addressToBegin(together.parts, together)
+      const address = findAddressToBegin(together.parts, together)
       return observe({ ...together, pods: await this.#beginTogether(together.pods, address) })
     } catch (err) {
       if (!(err instanceof UnknownState)) throw err

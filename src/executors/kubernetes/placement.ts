@@ -31,7 +31,7 @@ interface Requirement {
   values: readonly string[]
 }
 
-export const asksForLabels = (shape: Shape): boolean => shape.cpuModel.length > 0 || shape.gpuModel.length > 0
+export const needsNodeLabels = (shape: Shape): boolean => shape.cpuModel.length > 0 || shape.gpuModel.length > 0
 
 export function makeNodeAffinity(shape: Shape, nodes: readonly Node[]): unknown {
   const all = [

@@ -295,10 +295,9 @@ const isDeletedByStop = ({ metadata: { deletionTimestamp, annotations: given = {
 const isEndedByStop = (pod: Pod, { exitCode }: Terminated) => exitCode !== 0 && isDeletedByStop(pod)
 
 /** Since version 1.27 the kubelet reports a deleted pod as failed before it is removed. */
-const withdrawnOf = (pod: Pod): Over | null =>
-  isDeletedByStop(pod) ? { kind: 'over', ended: stoppedBeforeItBegan } : null
+const withdrawnOf = (pod: Pod): Over | null => (isDeletedByStop(pod) ? { kind: 'over', ended: endedBeforeStart } : null)
 
-export const stoppedBeforeItBegan: Ended = { state: 'ended', ...codeOf(143), stopped: true }
+export const endedBeforeStart: Ended = { state: 'ended', ...codeOf(143), stopped: true }
 
 const goneFor = (why: 'GONE' | 'PREEMPTED', info: string): Gone => ({
   kind: 'gone',

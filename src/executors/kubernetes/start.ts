@@ -1,6 +1,6 @@
 import { toShape } from '../../domain/shape.ts'
 import { countCopies } from '../../domain/spec.ts'
-import { findAccount, oneUser } from '../accounts/account.ts'
+import { findAccount, singleUserRules } from '../accounts/account.ts'
 import { openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { refuseMountsInside } from '../backend/snapshot-folder.ts'
@@ -13,7 +13,7 @@ import type { AccessOptions } from './kubeconfig.ts'
 import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
 import { makeNetworkObjects } from './network.ts'
 import type { Metadata, Node, Secret } from './objects.ts'
-import { asksForLabels } from './placement.ts'
+import { needsNodeLabels } from './placement.ts'
 import { closureKey, commandKey, makePod, podFolders, runDirectory } from './pod.ts'
 import { readPods } from './pods.ts'
 import { makeCommandScript } from './script.ts'
@@ -124,7 +124,7 @@ export class PodStarter {
     const { dataRoots: roots, accounts, owner, time } = this.#options
     if (run.openSnapshot) refuseUnfetchable(run.spec)
     // If the server has the account of the submitter, the nodes are assumed to have the same accounts and directories.
-    const account = await findAccount(run.unixUser, oneUser).catch(() => null)
+    const account = await findAccount(run.unixUser, singleUserRules).catch(() => null)
     await using open = await openMounts(run.spec.data, {
       roots,
       hasUsers: accounts.hasUsers,
@@ -132,7 +132,7 @@ export class PodStarter {
       reserved: podFolders,
     })
     const { mounts } = open
-    const isLabelled = asksForLabels(toShape(run.spec.resources))
+    const isLabelled = needsNodeLabels(toShape(run.spec.resources))
     const nodes = isLabelled ? (await this.#cluster.list<Node>('/api/v1/nodes')).items : []
     const secret = await this.#make<Secret>('secrets', this.#makeSecret(run), run)
     requested.secret = true

@@ -13,13 +13,13 @@ import {
 import { rankLauncher } from '../process/scripts.ts'
 import { systemPath } from '../process/search-path.ts'
 import { sourcingShell } from './shell.ts'
-import { noMpirun } from './start-failure.ts'
+import { noMpirunMessage } from './start-failure.ts'
 
 const rankVariable = 'BERTH_RANK'
 const ranksVariable = 'BERTH_RANKS'
 
 /** Variables of the launcher; a job cannot override them. */
-export function rankEnvironment({ spec }: RunSpec): Environment {
+export function buildRankEnvironment({ spec }: RunSpec): Environment {
   if (spec.launcher !== 'multiple') return {}
   return { [rankVariable]: '0', [ranksVariable]: String(countProcesses(spec.resources)) }
 }
@@ -66,7 +66,7 @@ async function addLauncher(run: RunSpec, environment: Environment): Promise<read
       // If the job sets PATH, its account must look for mpirun there (path-check.ts).
       const mpirun = environment['PATH'] === undefined ? await findProgram('mpirun', systemPath) : 'mpirun'
       if (mpirun) return [mpirun, '-n', String(countProcesses(resources)), ...argv]
-      throw new StartFailed('BAD_SPEC', noMpirun)
+      throw new StartFailed('BAD_SPEC', noMpirunMessage)
     }
     default:
       throw new StartFailed(

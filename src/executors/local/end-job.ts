@@ -3,7 +3,7 @@ import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } 
 import { runIdVariable } from './launch.ts'
 import { listProcesses, type ProcessSeen, sendSignal, startedWith, ticksPerSecond } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
-import { type RunFiles, readSizes, waitsForDisk } from './spool.ts'
+import { isWaitingForDisk, type RunFiles, readSizes } from './spool.ts'
 
 /**
  * Ends the job of a run: TERM to its process group, and KILL after the grace period.
@@ -36,7 +36,7 @@ export async function endOverdueJob(files: RunFiles, journal: ClaimedJournal, up
   const endsUp = exit ? (exit.up ?? up) + leftoverSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
   await killJob(files.runId, journal)
-  if (up < endsUp + hungSeconds || waitsForDisk(files)) return
+  if (up < endsUp + hungSeconds || isWaitingForDisk(files)) return
   recordCuts(files.journal, readSizes(files))
   sendSignal(-claim.pid, 'SIGKILL')
 }

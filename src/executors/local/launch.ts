@@ -6,12 +6,12 @@ import { buildEnvironment, type Environment, expandHome } from '../process/envir
 import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts'
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
-import { buildCommand, rankEnvironment } from './command.ts'
+import { buildCommand, buildRankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
 import { copySnapshot } from './snapshot-copy.ts'
 import type { RunFiles } from './spool.ts'
-import { unsentVariable } from './unsent-closures.ts'
+import { unsentClosureVariable } from './unsent-closures.ts'
 import { recordWorkdir } from './workdir.ts'
 
 export interface Launch {
@@ -83,11 +83,11 @@ async function injectVariables(run: RunSpec, account: Account | null, options: L
     ...run.injected,
     [runIdVariable]: run.runId,
     ...buildGpuEnvironment(run, options.hasGpus),
-    ...rankEnvironment(run),
+    ...buildRankEnvironment(run),
     ...(nodes === null ? {} : { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, nodes, account) }),
     ...(closure === null ? {} : { BERTH_CLOSURE: await writeSecretFile(files.closureFile, closure, account) }),
     ...(input === null ? {} : { BERTH_INPUT: await writeSecretFile(files.inputFile, JSON.stringify(input), account) }),
-    ...(handler === null ? {} : { [unsentVariable]: await writeSecretFile(files.unsentFile, '', account) }),
+    ...(handler === null ? {} : { [unsentClosureVariable]: await writeSecretFile(files.unsentFile, '', account) }),
   }
   return { ...run, injected }
 }

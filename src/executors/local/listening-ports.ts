@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createSerial } from '../../platform/serial.ts'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { unlessMissingSync } from '../backend/file-errors.ts'
 import { SessionRefused } from '../executor.ts'
 import { type ClaimedJournal, findMembers } from './end-job.ts'
@@ -73,7 +73,7 @@ async function findHeld(listeners: readonly Listener[], pids: readonly number[])
     const directory = `/proc/${pid}/fd`
     // The process may have ended, or belong to another account.
     const files = await readdir(directory).catch(() => [])
-    const held = await inSlices(files, (file) => byLink.get(readLink(join(directory, file))))
+    const held = await mapInSlices(files, (file) => byLink.get(readLink(join(directory, file))))
     const found = held.find((each) => each !== undefined)
     if (found) return found
   }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { createLoop } from '../../platform/loop.ts'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { Outage } from '../../platform/troubles.ts'
 import { describeSeparation } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
@@ -220,7 +220,7 @@ export class LocalExecutor implements Executor {
   }
 
   async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
-    const journals = await inSlices(runs, ({ handle }) => this.#readSampled(handle))
+    const journals = await mapInSlices(runs, ({ handle }) => this.#readSampled(handle))
     const [uses, samples] = await Promise.all([readGpuUse(runs), this.#samples.sample(journals)])
     return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
   }

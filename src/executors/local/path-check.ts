@@ -6,7 +6,7 @@ import { StartFailed } from '../executor.ts'
 import { pathCheck } from '../process/scripts.ts'
 import type { Launch } from './launch.ts'
 import { entryCheck, shell } from './shell.ts'
-import { noMpirun } from './start-failure.ts'
+import { noMpirunMessage } from './start-failure.ts'
 
 const run = promisify(execFile)
 
@@ -28,7 +28,7 @@ export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): 
   await run(file, args, { timeout: checkMs, env: {}, cwd: '/' }).catch((cause) => {
     if (cause.code === 1) throw new StartFailed('BAD_SPEC', cause.stdout.trim(), { cause })
     if (cause.code === 3) throw refuseWorkdir(cwd)
-    if (cause.code === 4) throw new StartFailed('BAD_SPEC', noMpirun, { cause })
+    if (cause.code === 4) throw new StartFailed('BAD_SPEC', noMpirunMessage, { cause })
     const what = 'workdir, stdinPath, stdoutPath and stderrPath'
     throw new StartFailed('START_FAILED', `${what} could not be checked`, { cause })
   })

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { readKernelFile } from './kernel-file.ts'
 
@@ -53,7 +53,7 @@ export const ticksPerSecond = 100
 
 /** Reads the whole process table every few seconds, so it yields to other work in between. */
 export const listProcessUse = async (): Promise<ProcessUse[]> =>
-  (await inSlices(readdirSync('/proc'), (name) => readStat(name, parseUse))).flatMap((use) => use ?? [])
+  (await mapInSlices(readdirSync('/proc'), (name) => readStat(name, parseUse))).flatMap((use) => use ?? [])
 
 function readStat<Parsed>(name: string, parse: (text: string) => Parsed | null): Parsed | null {
   const text = /^\d+$/.test(name) ? readProc(Number(name), 'stat') : null

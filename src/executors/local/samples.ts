@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import type { Sample } from '../executor.ts'
 import type { Journal } from './journal.ts'
@@ -28,7 +28,9 @@ export class Samples {
 
   async sample(journals: readonly (SampledJournal | null)[]): Promise<Sample[]> {
     if (!isLinux) return journals.map(() => ({}))
-    const inCgroups = await inSlices(journals, (journal) => (journal ? this.#cgroups.sample(listCgroups(journal)) : {}))
+    const inCgroups = await mapInSlices(journals, (journal) =>
+      journal ? this.#cgroups.sample(listCgroups(journal)) : {},
+    )
     const isComplete = ({ cpuSeconds, memoryBytes }: Sample) => cpuSeconds !== undefined && memoryBytes !== undefined
     if (inCgroups.every((sample, index) => isComplete(sample) || !journals[index]?.session)) return inCgroups
     const find = await this.#table.read()

@@ -99,7 +99,7 @@ export function readSizes({ stdout, stderr }: RunFiles): { stdout: number; stder
 }
 
 /** true: a reader of the output waits for free disk space (`await_room` of shim.sh). */
-export const waitsForDisk = ({ directory }: RunFiles): boolean =>
+export const isWaitingForDisk = ({ directory }: RunFiles): boolean =>
   ['room.stdout', 'room.stderr'].some((name) => existsSync(join(directory, name)))
 
 /** Smaller reads are synchronous: new lines are in the page cache, and the thread pool would take ten times as long. */

@@ -27,4 +27,4 @@ export function describeEarlyEnd({ stderr }: RunFiles): StartFailed {
 /** Describes a failed fork: a process of the run could not be started, so the run has not begun. */
 export const describeFailedFork = () => blameMachine(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
 
-export const noMpirun = 'launcher: mpirun is not in the PATH of the job'
+export const noMpirunMessage = 'launcher: mpirun is not in the PATH of the job'

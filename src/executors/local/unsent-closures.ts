@@ -9,7 +9,7 @@ import { openIfExists, type RunFiles } from './spool.ts'
  */
 
 /** Variable with the path of the file; read by the host of a handler (src/handler/unsent.ts). */
-export const unsentVariable = 'BERTH_UNSENT_CLOSURE'
+export const unsentClosureVariable = 'BERTH_UNSENT_CLOSURE'
 
 const tailBytesMax = 2 * closureBytesMax + 2
 

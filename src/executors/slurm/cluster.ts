@@ -9,7 +9,7 @@ import { optionRules } from './options.ts'
 import { findRunDirectory, readRecords } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
-import { phaseOfJob } from './state-tables.ts'
+import { getJobPhase } from './state-tables.ts'
 
 interface ClusterOptions {
   slurm: Slurm
@@ -101,7 +101,7 @@ export class Cluster {
   async #findOwnJobs(): Promise<readonly SlurmJob[]> {
     const { queue, layout } = this.#options
     const found = await queue.read([])
-    const running = [...(found?.byRun.values() ?? [])].flat().filter(({ state }) => phaseOfJob(state) === 'runs')
+    const running = [...(found?.byRun.values() ?? [])].flat().filter(({ state }) => getJobPhase(state) === 'runs')
     const isOwn = await Promise.all(
       running.map(async ({ runId }) => {
         const files = findRunDirectory(layout, runId)

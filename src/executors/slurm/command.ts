@@ -20,7 +20,7 @@ import {
   rankLauncher,
   readScript,
 } from '../process/scripts.ts'
-import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
+import { type ClusterLimits, countCpusPerTask, countTasks, limitMinutes } from './options.ts'
 
 /** Creates the batch script of a run, and the file `job` in the run's directory, which the script reads. */
 
@@ -48,7 +48,7 @@ export function makeBatchScript(directory: string, logBytesMax: number): string 
 /** Creates the file `job`: assignments, and the command as the arguments of the script that reads the file. */
 export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
-  const environment = environmentFor(run, commanding)
+  const environment = buildSlurmEnvironment(run, commanding)
   const home = commanding.account?.environment['HOME'] ?? commanding.environment['HOME'] ?? '/'
   const workdir = run.openSnapshot
     ? join(commanding.directory, copyFolder, spec.workdir ?? '')
@@ -81,7 +81,7 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   ].join('\n')
 }
 
-export function environmentFor(
+export function buildSlurmEnvironment(
   run: RunSpec,
   { directory, account, environment, inheritNames }: Commanding,
 ): Environment {
@@ -135,7 +135,7 @@ function launchedBy(run: RunSpec, argv: readonly string[], stdin: string): strin
   const words = argv.map(quoteWord)
   if (launcher === 'mpirun') return ['mpirun', '-n', String(total), ...words]
   if (usesSrun(run)) {
-    const amounts = [`--nodes=${nodes}`, `--ntasks=${total}`, `--cpus-per-task=${cpusPerTask(resources)}`]
+    const amounts = [`--nodes=${nodes}`, `--ntasks=${total}`, `--cpus-per-task=${countCpusPerTask(resources)}`]
     const rank = launcher === 'multiple' ? ['/bin/sh', '-c', ...[rankScript, 'berth', stdin].map(quoteWord)] : []
     return ['"$srun"', '--export=ALL', '--kill-on-bad-exit=0', ...amounts, ...rank, ...words]
   }

@@ -2,7 +2,7 @@ import { signalFromExitCode } from '../backend/exit-code.ts'
 import { type BackendPlacement, type Ended, isOver, type Observation } from '../executor.ts'
 import type { Records } from './run-files.ts'
 import type { SlurmJob } from './squeue-output.ts'
-import { isJobAlive, type Phase, phaseOfJob } from './state-tables.ts'
+import { getJobPhase, isJobAlive, type Phase } from './state-tables.ts'
 
 /**
  * Computes the state of a run from its records and Slurm's report. The job can write any record, so a run is over only
@@ -37,7 +37,7 @@ export const saysOver = ({ claim, exit, failed }: Records): boolean =>
 
 /** A job that is COMPLETING does not count as running: it has ended, and Slurm cleans up. */
 export const isRunning = (job: SlurmJob): boolean =>
-  isAlive(job) && job.state !== 'COMPLETING' && phaseOfJob(job.state) !== 'waits'
+  isAlive(job) && job.state !== 'COMPLETING' && getJobPhase(job.state) !== 'waits'
 
 /**
  * true: Slurm may have ended the command. Its signals reach the command and the script in any order, so the script may
@@ -90,7 +90,7 @@ function judgeRecords(facts: Facts): Observation | Unsubmitted {
 function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
   // The run may be forgotten while Slurm is still cleaning up after its job.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
-  if (alive) return phaseOfJob(alive.state) === 'runs' ? running(alive) : waiting(alive)
+  if (alive) return getJobPhase(alive.state) === 'runs' ? running(alive) : waiting(alive)
   if (isRemoved) return { state: 'gone', info: 'The directory of the run was removed' }
   const [job] = jobs ?? []
   if (job && isSettled) return endByStatus(job, phaseOf(job), stopped)
@@ -108,7 +108,7 @@ function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitt
   // The record of the claim may not be visible yet.
   if (!isSettled) return { state: 'starting', nativeId: last.id }
   // A cancelled job that had nodes means that the prolog failed; `--no-requeue` prevents another attempt.
-  if (phaseOfJob(last.state) === 'cancelled' && last.nodes.length === 0)
+  if (getJobPhase(last.state) === 'cancelled' && last.nodes.length === 0)
     return { ...endBySignal(TERM, false), nativeId: last.id, info: cancelledInfo }
   const where = last.nodes.join(', ')
   const uid = records?.uid ?? ''
@@ -194,7 +194,7 @@ function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records,
 
 /** The phase of a job. A requeued job has ended its run; while it is COMPLETING, processes of the run may be left. */
 const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
-  restarts > 0 && state !== 'COMPLETING' ? 'requeued' : phaseOfJob(state)
+  restarts > 0 && state !== 'COMPLETING' ? 'requeued' : getJobPhase(state)
 
 function endByStatus(job: SlurmJob, phase: Phase | Loss | null, stopped: boolean): Observation {
   if (isLoss(phase)) return lost(job, phase)
@@ -231,7 +231,7 @@ const isAlive = ({ state }: SlurmJob): boolean => isJobAlive(state)
 const waiting = (job: SlurmJob): Observation => ({
   state: 'starting',
   nativeId: job.id,
-  ...(phaseOfJob(job.state) === 'waits' && job.reason !== 'None' && { info: `Slurm: ${job.reason}` }),
+  ...(getJobPhase(job.state) === 'waits' && job.reason !== 'None' && { info: `Slurm: ${job.reason}` }),
 })
 
 const running = (job: SlurmJob): Observation => ({

@@ -14,7 +14,7 @@ import {
   takeClaim,
 } from './run-files.ts'
 import type { Queue, QueueSnapshot } from './squeue.ts'
-import { isJobAlive, phaseOfJob } from './state-tables.ts'
+import { getJobPhase, isJobAlive } from './state-tables.ts'
 import type { JobStopper } from './stop.ts'
 
 interface ObserverOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
@@ -211,7 +211,7 @@ export class Observer {
 
   #logUnknownStates(jobs: readonly { id: string; state: string }[]): void {
     for (const { id, state } of jobs)
-      if (phaseOfJob(state) === null)
+      if (getJobPhase(state) === null)
         this.#options.log.error({ job: id, state }, 'Slurm reports an unknown state of a job; its run keeps its state')
   }
 

@@ -130,7 +130,7 @@ function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, s
   const options: [string, string | true][] = [
     ['nodes', String(nodes)],
     ['ntasks', String(total)],
-    ['cpus-per-task', String(cpusPerTask(r))],
+    ['cpus-per-task', String(countCpusPerTask(r))],
     ['mem', `${Math.ceil(r.memoryBytes / 1024 ** 2)}M`],
   ]
   if (nodes > 1) options.push(['ntasks-per-node', String(perNode)])
@@ -141,7 +141,7 @@ function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, s
 }
 
 /** Slurm allocates whole processors, and at least one to each process. */
-export function cpusPerTask(r: Resources): number {
+export function countCpusPerTask(r: Resources): number {
   if (r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null) return Math.ceil(r.cpuCoresPerProcess ?? 1)
   return Math.max(1, Math.ceil(r.cpu / countTasks(r).perNode))
 }

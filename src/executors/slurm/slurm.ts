@@ -33,7 +33,7 @@ import { findRunDirectory, giveUpRun, openRunSpool, readRecords, removeDrafts, r
 import { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
 import { sampleJobs } from './sstat.ts'
-import { phaseOfJob } from './state-tables.ts'
+import { getJobPhase } from './state-tables.ts'
 import { JobStopper } from './stop.ts'
 import { Submitter } from './submit.ts'
 
@@ -190,7 +190,7 @@ class SlurmExecutor implements Executor {
     const files = findRunDirectory(layout, handle)
     if (!files) return
     const records = await readRecords(files)
-    const isQueued = queue.last?.byRun.get(handle)?.some(({ state }) => phaseOfJob(state) === 'waits') ?? false
+    const isQueued = queue.last?.byRun.get(handle)?.some(({ state }) => getJobPhase(state) === 'waits') ?? false
     if (records && isQueued) await stopper.cancel(handle)
     if (records) await forgotten.add(handle, records.uid)
     await removeRun(files)
@@ -246,7 +246,7 @@ class SlurmExecutor implements Executor {
   }
 }
 
-const isRunningJob = ({ state }: SlurmJob) => phaseOfJob(state) === 'runs'
+const isRunningJob = ({ state }: SlurmJob) => getJobPhase(state) === 'runs'
 
 /** Files whose changes matter; excludes files that appear and disappear while a job begins. */
 const relevant = /^(begun|exit|again|stdout|stderr|full|over)/

@@ -29,11 +29,11 @@ const phases = mapWords<Phase>([
 ])
 
 /** Returns null if the state is unknown. */
-export const phaseOfJob = (state: string): Phase | null => phases.get(state) ?? null
+export const getJobPhase = (state: string): Phase | null => phases.get(state) ?? null
 
 /** An unknown state counts as alive. */
 export function isJobAlive(state: string): boolean {
-  const phase = phaseOfJob(state)
+  const phase = getJobPhase(state)
   return phase === null || phase === 'waits' || phase === 'runs'
 }
 

@@ -17,7 +17,7 @@ import {
   typeFromAST,
   valueFromAST,
 } from 'graphql'
-import { inSlices } from '../../platform/slices.ts'
+import { mapInSlices } from '../../platform/slices.ts'
 import { errorsMax } from '../errors.ts'
 import { getCoercer } from './coercion.ts'
 
@@ -79,7 +79,7 @@ async function coerceValue(type: GraphQLInputType, { name, value }: Given, repor
   const list = getNullableType(type)
   if (!isListType(list) || !Array.isArray(value)) return coerceItem(type, { name, value }, report)
   const itemType = list.ofType as GraphQLInputType
-  return inSlices(value, (item, index) => coerceItem(itemType, { name: `${name}[${index}]`, value: item }, report))
+  return mapInSlices(value, (item, index) => coerceItem(itemType, { name: `${name}[${index}]`, value: item }, report))
 }
 
 function coerceItem(type: GraphQLInputType, { name, value }: Given, report: Report): unknown {

@@ -7,7 +7,7 @@ import type { NodeWatch } from '../../feed/node-watch.ts'
 import type { QueueWatch } from '../../feed/queue-watch.ts'
 import type { LogTail } from '../../logs/follow.ts'
 import { combineReads } from '../../platform/combined-reads.ts'
-import { deferred, renewable } from '../../platform/deferred.ts'
+import { createDeferred, createRenewable } from '../../platform/deferred.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { ListReads } from './list-reads.ts'
@@ -81,7 +81,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   const listSql = rooms.lists.sqlFor(viewer.userId)
   const domain = rooms.userDomains.domainFor(viewer.userId)
   // Created on first use, because most subscriptions load nothing.
-  const { value: load, renew } = renewable(() => createLoaders(domain, viewer, listSql))
+  const { value: load, renew } = createRenewable(() => createLoaders(domain, viewer, listSql))
   let head: Promise<FeedPosition> | undefined
   async function readHead() {
     const place = await rooms.feed.head()
@@ -96,7 +96,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
     listSql,
     combinedListSql: combineReads(listSql),
     load,
-    specs: deferred(() => createSpecs(domain.db.sql)),
+    specs: createDeferred(() => createSpecs(domain.db.sql)),
     head: () => {
       head ??= readHead()
       return head

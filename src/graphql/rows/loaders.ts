@@ -12,7 +12,7 @@ import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { readSamples, type SamplePoint } from '../../domain/usage/run-samples.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
-import { logEnds, logSizes } from '../../logs/stored.ts'
+import { readLogEnds, readLogSizes } from '../../logs/stored.ts'
 import type { Device, PoolNode, Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { byId, byKey, byParent } from './batches.ts'
@@ -88,8 +88,8 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     dependencies: byParent('jobId', (jobIds) =>
       prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
     ),
-    logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
-    logSize: new DataLoader((runIds: readonly string[]) => logSizes(domain.db.sql, runIds)),
+    logEnd: new DataLoader((jobIds: readonly string[]) => readLogEnds(domain.db.sql, jobIds)),
+    logSize: new DataLoader((runIds: readonly string[]) => readLogSizes(domain.db.sql, runIds)),
     samplesOfRun: createPointsLoaders<SamplePoint>((runIds, points) => readSamples(domain.db.sql, runIds, points)),
     metricsOfRun: byParent('runId', (runIds) => readMetrics(domain.db.sql, runIds)),
     /** Keys are `<run> <name>`. */

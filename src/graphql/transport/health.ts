@@ -3,7 +3,7 @@ import type { Domain } from '../../domain/domain.ts'
 import { leaseTtlMs } from '../../domain/leadership.ts'
 import type { Db } from '../../platform/db.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
-import { sqlState, whyOverloaded } from '../../platform/tx.ts'
+import { explainOverload, readSqlState } from '../../platform/tx.ts'
 
 export interface Readiness {
   ready: boolean
@@ -60,7 +60,7 @@ async function probe({ db, log, checkSpace }: Probe, problem: string | null): Pr
       warnings: [...leaderless, ...problems[database], ...full, ...conditions],
     }
   } catch (error) {
-    const overloaded = whyOverloaded(error)
+    const overloaded = explainOverload(error)
     log.warn({ err: error }, overloaded ?? 'not ready')
     if (overloaded) return { ready: false, database: 'unknown', migrations: 'unknown', warnings: [overloaded, ...full] }
     if (!isDiskFull(error)) return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
@@ -81,7 +81,7 @@ interface ProbeRow {
   readOnly: boolean
 }
 
-const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
+const isDiskFull = (error: unknown) => readSqlState((error as Error).cause) === '53100'
 
 /**
  * Returns whether the database can write half a megabyte: more rows than fit into `work_mem` make PostgreSQL write a

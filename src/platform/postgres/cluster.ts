@@ -222,14 +222,14 @@ async function openServerLog(place: Place) {
   return file
 }
 
-export async function serverLogTail(place: Place): Promise<string> {
+export async function readServerLogTail(place: Place): Promise<string> {
   return (await readServerLog(place)).slice(-logTailBytes).trim()
 }
 
 const readServerLog = async (place: Place): Promise<string> =>
   (await readFile(logOf(place), 'utf8').catch(absent)) ?? ''
 
-export async function saysDiskFull(place: Place): Promise<boolean> {
+export async function reportsDiskFull(place: Place): Promise<boolean> {
   const text = await readServerLog(place)
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }

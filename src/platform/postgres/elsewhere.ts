@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * data directory and this folder name each other: a moved directory finds its database again, and a copy of a directory
  * that still exists gets a database of its own.
  */
-export async function homeElsewhere(dataDir: string, systemDir: string): Promise<string> {
+export async function findHomeElsewhere(dataDir: string, systemDir: string): Promise<string> {
   const name = (await knownName(dataDir, systemDir)) ?? randomBytes(8).toString('hex')
   await writeFile(join(dataDir, nameFile), `${name}\n`, { mode: 0o600, flush: true })
   return join(systemDir, name)

@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/p
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Log } from '../log.ts'
-import { homeElsewhere, rememberOwner } from './elsewhere.ts'
+import { findHomeElsewhere, rememberOwner } from './elsewhere.ts'
 
 export interface Place {
   home: string
@@ -29,7 +29,7 @@ interface PlaceOptions {
 }
 
 /** If the server runs as root, the account of PostgreSQL may pass through the data directory without listing it. */
-export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
+export const getDataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
  * PostgreSQL does not run as root. If root starts the server, PostgreSQL runs as the owner of existing data, else as
@@ -42,7 +42,7 @@ export async function findPlace({
   systemDir = '/var/lib/berth',
   mayMove = true,
 }: PlaceOptions): Promise<Place> {
-  await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
+  await mkdir(dataDir, { recursive: true, mode: getDataDirMode() })
   const directory = await realpath(dataDir)
   const home = join(directory, 'postgres')
   const binaries = findBinaries()
@@ -54,7 +54,7 @@ export async function findPlace({
   const place = { home, bin, major, account }
   if (!canEnter(home, account)) {
     if (!mayMove) throw new Error(`The account of PostgreSQL (${account.uid}) cannot enter ${directory}`)
-    place.home = await made(await homeElsewhere(directory, systemDir))
+    place.home = await made(await findHomeElsewhere(directory, systemDir))
     await rememberOwner(directory, place.home)
     log.warn(
       { dataDir, directory: place.home, uid: account.uid },

@@ -5,7 +5,7 @@ import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
 import { type Address, createPgClient, cutOff, DiskFull, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
-import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
+import { isUnavailable, readSqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
@@ -15,9 +15,9 @@ import {
   isOurData,
   isPostmaster,
   readPassword,
+  readServerLogTail,
   rememberPort,
-  saysDiskFull,
-  serverLogTail,
+  reportsDiskFull,
   startPostmaster,
   superuser,
 } from './cluster.ts'
@@ -94,7 +94,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 
   async function findOutOfRoom(): Promise<DiskFull | null> {
-    isFull = await saysDiskFull(entrance.place)
+    isFull = await reportsDiskFull(entrance.place)
     return outOfRoom()
   }
 
@@ -171,7 +171,7 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
     }
     await clock.sleep(pollMs, signal)
   }
-  const tail = await serverLogTail(place)
+  const tail = await readServerLogTail(place)
   throw new Unavailable(`The embedded PostgreSQL does not start (${place.home}); its log ends with:\n${tail}`)
 }
 
@@ -231,7 +231,7 @@ async function ensureDatabase(client: pg.Client) {
   const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
   if (rows.length > 0) return
   await client.query(`CREATE DATABASE ${database}`).catch((error: unknown) => {
-    if (!duplicateDatabase.includes(sqlState(error) ?? '')) throw error
+    if (!duplicateDatabase.includes(readSqlState(error) ?? '')) throw error
   })
 }
 

@@ -7,7 +7,7 @@ import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { listChosen } from '../../domain/machines/placement.ts'
-import { type Sql, sqlState } from '../../platform/tx.ts'
+import { readSqlState, type Sql } from '../../platform/tx.ts'
 import type { CommitTimes, Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 
@@ -39,7 +39,7 @@ export async function commitDecisions(
 }
 
 /** true: a device, an amount, or the interactive run of the user is already taken. */
-export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
+export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(readSqlState(error) ?? '')
 
 /** Must be the first statement of every decision. false: the settings changed since the plan. */
 export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {

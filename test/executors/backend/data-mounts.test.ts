@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findAccount, oneUser } from '../../../src/executors/accounts/account.ts'
+import { findAccount, singleUserRules } from '../../../src/executors/accounts/account.ts'
 import { type DataRules, mountRoots, openMounts } from '../../../src/executors/backend/data-mounts.ts'
 import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
 import { makeDirectory } from '../../support/directory.ts'
@@ -47,7 +47,7 @@ describe('the source of a data mount', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('must be a folder that the account can enter', async () => {
-    const account = await findAccount('nobody', oneUser)
+    const account = await findAccount('nobody', singleUserRules)
     await mkdir(join(root, 'alice', 'private'), { recursive: true })
     await chown(join(root, 'alice'), 12345, 12345)
     await chmod(join(root, 'alice'), 0o700)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressToBegin, mustEndTogether } from '../../../src/executors/kubernetes/gang.ts'
+import { findAddressToBegin, mustEndTogether } from '../../../src/executors/kubernetes/gang.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import { observeRun } from '../../../src/executors/kubernetes/observation.ts'
@@ -295,9 +295,9 @@ describe('the state of a run', () => {
     const first = { ...pod, metadata: { ...pod.metadata, labels: { [podLabels.replica]: '0' } } }
     const told = { ...first, metadata: { ...first.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }
     const of = (parts: Part[], pods: Pod[], replicas = 2) => observeRun(parts, { pods, replicas, nativeId: 'p' })
-    expect(addressToBegin([runs, waits], { pods: [first], replicas: 2 })).toBeNull()
-    expect(addressToBegin([runs, runs], { pods: [first], replicas: 2 })).toBe('10.0.0.1')
-    expect(addressToBegin([runs], { pods: [first], replicas: 1 })).toBeNull()
+    expect(findAddressToBegin([runs, waits], { pods: [first], replicas: 2 })).toBeNull()
+    expect(findAddressToBegin([runs, runs], { pods: [first], replicas: 2 })).toBe('10.0.0.1')
+    expect(findAddressToBegin([runs], { pods: [first], replicas: 1 })).toBeNull()
     expect(of([runs, runs], [first])).toMatchObject({ state: 'starting' })
     expect(of([runs, runs], [told])).toMatchObject({ state: 'running' })
     const mustEnd = (parts: Part[], pod: Pod) => mustEndTogether(parts, { pods: [pod], replicas: 2 })

@@ -3,7 +3,7 @@ import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../../s
 import { expandHostlist } from '../../../src/executors/slurm/hostlist.ts'
 import { countTasks, limitMinutes, makeOptions, optionRules } from '../../../src/executors/slurm/options.ts'
 import { parseQueue, type SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
-import { parseNodeState, phaseOfJob } from '../../../src/executors/slurm/state-tables.ts'
+import { getJobPhase, parseNodeState } from '../../../src/executors/slurm/state-tables.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
@@ -118,7 +118,7 @@ describe('parsed nodes', () => {
 })
 
 it('unknown states of jobs and nodes are ignored', () => {
-  expect(phaseOfJob('NEW_IN_99')).toBeNull()
+  expect(getJobPhase('NEW_IN_99')).toBeNull()
   expect(parseNodeState('new_in_99')).toBeNull()
   expect(parseNodeState('mixed-')).toBe('READY')
   expect(parseNodeState('idle$')).toBe('CORDONED')

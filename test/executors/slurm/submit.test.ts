@@ -1,7 +1,7 @@
 import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { oneUser } from '../../../src/executors/accounts/account.ts'
+import { singleUserRules } from '../../../src/executors/accounts/account.ts'
 import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { StartFailed } from '../../../src/executors/executor.ts'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
@@ -65,7 +65,7 @@ function openServer(given: Given = {}): Server {
     },
     queue: { read: look },
     layout,
-    accounts: oneUser,
+    accounts: singleUserRules,
     environment: {},
     inheritNames: [],
     limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => gpuTypes },

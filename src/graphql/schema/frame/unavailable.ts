@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { isUnanswered, isUnavailable, Unavailable, whyUnavailable } from '../../../platform/tx.ts'
+import { explainUnavailability, isUnanswered, isUnavailable, Unavailable } from '../../../platform/tx.ts'
 
 /**
  * Mutations and previews return UnavailableProblem during a database outage, whatever the driver threw. A bulk mutation
@@ -28,7 +28,7 @@ class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 /** null: not an outage. */
 function toUnavailable(error: unknown): Unavailable | null {
   if (error instanceof Unavailable) return error
-  return isUnavailable(error) ? new Unavailable(whyUnavailable(error), { cause: error }) : null
+  return isUnavailable(error) ? new Unavailable(explainUnavailability(error), { cause: error }) : null
 }
 
 function toUnavailableMutation(error: unknown): Unavailable | null {

@@ -1,7 +1,7 @@
 import { executorNames } from '../../../domain/executors.ts'
 import { labelsMax } from '../../../domain/input.ts'
 import { holdingSql, isFinal, type JobState as JobStateName, jobStates, stateCategory } from '../../../domain/state.ts'
-import { checkText, type JobFilter, nameGlob } from '../../../feed/filter.ts'
+import { checkText, type JobFilter, parseNameGlob } from '../../../feed/filter.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
 import type { Bind } from '../../rows/keyset.ts'
@@ -194,7 +194,7 @@ const listStates = (categories: unknown) =>
 
 /** Converts a glob to a LIKE pattern, which PostgreSQL matches without exponential backtracking. */
 function likePattern(glob: string): string {
-  nameGlob(glob)
+  parseNameGlob(glob)
   return glob
     .replace(/[\\%_]/g, '\\$&')
     .replaceAll('*', '%')
