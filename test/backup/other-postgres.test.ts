@@ -33,7 +33,7 @@ const account = () => {
   return { uid: Number(uid), gid: Number(gid) }
 }
 
-/** A server of that version with a database whose owner is an ordinary role. */
+/** A server of the given version with a database that belongs to an ordinary role. */
 async function startOther(kept: AsyncDisposableStack): Promise<string> {
   const bin = join(installed, version ?? '', 'bin')
   const folder = await mkdtemp(join(tmpdir(), 'berth-other-'))

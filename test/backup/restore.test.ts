@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Every table, column, index, constraint, trigger, sequence and setting of a schema. */
+/** Describes every table, column, index, constraint, trigger, sequence and setting of a schema. */
 const describeSchema = (sql: Sql) =>
   sql.query(`
     SELECT 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || attnotnull || attstorage::text AS line
@@ -138,7 +138,7 @@ describe('a restored database', () => {
   })
 })
 
-/** Refuses the file by this reason, and leaves the database without an object. */
+/** Expects that a restore rejects the file with this reason and leaves the database empty. */
 async function expectRefusal(path: string, reason: RegExp) {
   await using empty = await createEmptyDatabase(database)
   const refused = restoreTo(empty.url, path)
@@ -147,7 +147,7 @@ async function expectRefusal(path: string, reason: RegExp) {
   expect(await empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).toEqual([])
 }
 
-/** A copy of the backup with other files; checksums are written again. */
+/** Copies the backup with other files and new checksums. */
 async function writeChanged(change: (files: Map<string, Buffer>) => void, { sums = true } = {}): Promise<string> {
   const entries = await unpackTar(await readFile(file))
   const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]))

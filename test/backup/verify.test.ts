@@ -89,7 +89,7 @@ describe('backup verify', () => {
   })
 })
 
-/** Processes that work in the folder, or name it in their arguments. */
+/** Lists processes that work in the folder, or name it in their arguments. */
 async function findProcesses(path: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = pids.map(async (pid) => {

@@ -27,7 +27,7 @@ test.runIf(process.platform === 'linux')(
     const script = `
     import { makeDataDirectory } from '${new URL('../../src/config/data-directory.ts', import.meta.url)}'
     try { makeDataDirectory('/proc/berth/data', 0o700) } catch (error) { console.log(error.message) }`
-    // In a process of its own: a call that never returns would hold the test as well.
+    // Runs in its own process, because a call that never returns would block the test as well.
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
       timeout: 60_000,

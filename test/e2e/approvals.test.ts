@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 
-/** Jobs that wait for a yes, beside a scheduler that starts whatever it may. */
+/** Jobs that wait for approval, beside a scheduler that starts all other jobs. */
 
 const config = `
 pools: [{ name: local, rates: { cpuHour: 36, gpuHour: 0, currency: EUR } }]
@@ -47,7 +47,7 @@ test('a blocked job does not start while others run, and starts once approved', 
   const { state, cost } = await over(blocked)
   expect(state).toBe('SUCCEEDED')
   expect(cost?.amount).toBeGreaterThan(0)
-  // Measured: seconds of one core at 0.01 each, not the 60 that were announced.
+  // Cost as measured: seconds of one core at 0.01 each, not the 60 s that were estimated.
   expect(cost?.amount).toBeLessThan(1)
 })
 

@@ -8,7 +8,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** Three processes write; whichever chains, the log is dense, in commit order, and verifies from each of them. */
+/** Three processes write entries and chain them. The log has no gaps, is in commit order, and is valid. */
 const dataDir = makeDirectory()
 const servers: BerthServer[] = []
 const apis: Api[] = []

@@ -13,7 +13,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** A backup that is taken while clients submit and jobs run gives everything back. */
+/** A backup that is taken while clients submit and jobs run restores all data. */
 let folder: string
 let kept: AsyncDisposableStack
 
@@ -73,7 +73,7 @@ async function submitWithKey(api: Api, key: string, spec: object): Promise<Submi
 const simulated = { command: ['true'], queue: 'sim' }
 const printing = { command: ['sh', '-c', 'for i in $(seq 200); do echo "line $i ünïcode"; done'] }
 
-/** 50 clients that submit until they are stopped. Returns the keys of accepted jobs with their ids. */
+/** Runs 50 clients that submit until they are stopped. Returns the keys and ids of accepted jobs. */
 function submitConstantly(api: Api) {
   const accepted = new Map<string, string>()
   let isOver = false
@@ -158,7 +158,7 @@ test('a backup restored on an empty machine has data, audit log, output and keys
   await until(async () => (await stateOf(next, again)) === 'CANCELLED', { what: 'the job ends' })
 })
 
-/** Gives the second database the name of the first, while servers try to connect. */
+/** Renames the second database to the name of the first, while servers try to connect. */
 async function exchange(first: TestDatabase, second: EmptyDatabase) {
   const [name, other] = [first, second].map(({ url }) => new URL(url).pathname.slice(1))
   const client = new pg.Client(Object.assign(new URL(first.url), { pathname: 'postgres' }).href)

@@ -8,7 +8,7 @@ const { api, database } = await openServer()
 
 type Answer = Record<string, { code?: string } & Record<string, unknown>>
 
-/** Concurrent requests may wait too long for a connection; they are refused, and retried here. */
+/** Requests that wait too long for a connection are rejected, and retried here. */
 const answered = (query: string, variables: Record<string, unknown>) =>
   until(
     async () => {
@@ -18,7 +18,7 @@ const answered = (query: string, variables: Record<string, unknown>) =>
     { what: 'it is answered' },
   )
 
-/** A fixed sequence, so that a failure can be seen again: a linear congruential generator. */
+/** A linear congruential generator: the sequence is fixed, so that a failure can be repeated. */
 function random(seed: number) {
   let state = seed
   return () => {

@@ -8,7 +8,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { logOf } from '../support/numbered-lines.ts'
 import { until } from '../support/until.ts'
 
-/** A whole server, with its database in the data directory, while that directory is moved away. */
+/** Moves the data directory of a whole server, with its database, away and back. */
 
 const awayMs = 6_000
 const config = `

@@ -4,8 +4,8 @@ import { busyboxImage, startDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
 /**
- * dockerd without live-restore stops while jobs run, and ends them. `npm run test:executors` asks for it, as root, where
- * dockerd and containerd are.
+ * Stops dockerd without live-restore, which ends the running jobs. `npm run test:executors` enables this test, as root,
+ * if dockerd and containerd are installed.
  */
 const isWanted = process.env['BERTH_TEST_LIVE_RESTORE'] !== undefined
 

@@ -7,7 +7,7 @@ import { type ReplicatedDatabase, startReplicated } from '../support/standby.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** The primary dies, and its standby takes over: with every transaction, or without the last ones. */
+/** The primary dies, and its standby takes over, with all transactions or without the last ones. */
 let database: ReplicatedDatabase
 let dataDir: string
 let server: BerthServer
@@ -29,7 +29,7 @@ const updatesQuery = `subscription ($after: Cursor) { jobUpdates(after: $after) 
   ... on JobTransitions { cursor job { id version } transitions { seq } }
   ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
-/** The messages of a stream over one connection, as they come. */
+/** Reads the messages of a stream over one connection. */
 function listen(query: string, variables: Record<string, unknown> = {}) {
   const seen: Json[] = []
   const stream = streamSocket(server.url, query, variables)
@@ -45,7 +45,7 @@ function listen(query: string, variables: Record<string, unknown> = {}) {
 
 type Listening = ReturnType<typeof listen>
 
-/** Job and seq of each event after the last reset. */
+/** Returns job and seq of each event after the last reset. */
 function eventsSince({ seen }: Listening): string[] {
   const from = seen.findLastIndex((message) => message.__typename === 'StreamReset') + 1
   return seen
@@ -72,7 +72,7 @@ const head = async () =>
     Number(position),
   )[0] ?? 0
 
-/** Prints a line every 50 ms, 400 in all. */
+/** A job that prints 400 lines, one every 50 ms. */
 const printer = 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "line $i"; sleep 0.05; done'
 const printed = Array.from({ length: 400 }, (_, index) => `line ${index + 1}\n`).join('')
 
@@ -105,7 +105,7 @@ test('after a failover that lost transactions, every stream resets and continues
   await until(() => resets(updates).length > 0, { what: 'jobUpdates is reset' })
   expect(resets(updates)).toMatchObject([{ resetReason: 'RETENTION', jobIds: [] }])
 
-  // A list that is read afterwards, and the stream from there.
+  // Reads the list after the failover, and the stream from there.
   const { jobs } = await api.ask<Json>('{ jobs(first: 100) { asOf nodes { id version } } }')
   expect(jobs.nodes.map(({ id }: Json) => id)).not.toContain(lost)
   const later = listen(updatesQuery, { after: jobs.asOf })
@@ -169,7 +169,7 @@ test('after a failover to a synchronous standby, no stream resets, and each even
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const tail = listen(tailQuery, { jobId: kept })
   await until(() => textOf(tail).includes('line 20\n'), { what: 'it prints' })
-  // The job runs, so no event comes between the two reads.
+  // The job is running, so no event occurs between the two reads.
   const from = await head()
   const { jobs } = await api.ask<Json>('{ jobs(first: 1) { asOf } }')
   const updates = listen(updatesQuery, { after: jobs.asOf })

@@ -12,13 +12,13 @@ import { isWhole } from '../support/whole.ts'
  */
 const starts = isWhole ? 960 : 120
 const atOnce = 25
-/** Much longer than a busy server takes to notice an end: an account whose ends it notices late starts fewer jobs. */
+/** Much longer than a busy server needs to notice an end: an account whose ends are noticed late starts fewer jobs. */
 const seconds = 0.5
 
 interface Contest {
   accounts: number
   nodes?: number
-  /** GPUs of the jobs of every account, in turn. */
+  /** GPUs of the jobs of each account, used in rotation. */
   sizes?: readonly number[]
   /** Weight of the last account; the others have 1. */
   weight?: number
@@ -29,7 +29,7 @@ interface Contest {
 const contests: readonly Contest[] = [
   { accounts: 3, weight: 2 },
   { accounts: 8, nodes: 8, sizes: [8] },
-  // How much of the past counts depends on when ends are noticed, so few starts say less.
+  // The share of the past depends on when ends are noticed, so few starts are less exact.
   { accounts: 3, shareHalfLifeMs: 2_000, within: isWhole ? 0.05 : 0.1 },
 ]
 
@@ -49,7 +49,7 @@ test.each(contests)(`accounts get their fair share of ${starts} starts: %o`, { t
     mutate(it.admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
   await pause(0)
   const weights = accounts - 1 + weight
-  // A fifth more than start, so that every account has jobs waiting until the last start that counts.
+  // Submits a fifth more jobs than start, so that every account has waiting jobs until the last counted start.
   const asks = names.flatMap((account) =>
     Array.from({ length: Math.ceil((starts * 1.2 * weightOf(account)) / weights) }, (_, at) => ({
       gpu: sizes[at % sizes.length] ?? 1,

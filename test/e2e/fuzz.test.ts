@@ -16,8 +16,8 @@ const requests = isWhole ? 2_000 : 500
 const exchanges = isWhole ? 300 : 100
 
 /**
- * `npm run test:whole` sends 2,000 requests and 300 malformed ones. `npm run fuzz` is the same for longer, and looks at
- * the event loop and the heap of the server too.
+ * `npm run test:whole` sends 2,000 requests and 300 malformed ones. `npm run fuzz` runs longer, and also measures the
+ * event loop and the heap of the server.
  */
 test('the server responds to random requests of every level, and to malformed ones, without an internal error', {
   timeout: 300_000,

@@ -59,7 +59,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
     { timeout: 300_000 },
     async (signal) => {
       const lines = 100
-      /** The first ends while it is away. */
+      /** The first job ends while dockerd is stopped. */
       const jobs = await Promise.all(
         [1, 12, 16, 20].map(async (seconds, at) => {
           const file = `${signal}-${at}`

@@ -56,7 +56,7 @@ const untilSeen = (api: Api, id: string, what: string, is: (job: Seen) => boolea
     { what, timeoutMs: 120_000 },
   )
 
-/** Submits it, takes its node away when some steps are saved, and returns the job at its end. */
+/** Submits the job, removes its node when some steps are saved, and returns the ended job. */
 async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'][number]) => Promise<unknown>) {
   const id = await api.submit({ ...spec, resumable: true, restartable: false })
   const before = await untilSeen(api, id, 'it has saved three steps', ({ closure }) => (closure?.n ?? 0) >= 3)
@@ -98,7 +98,7 @@ describe.skipIf(conf === undefined)('a resumable job on Slurm', async () => {
     try {
       const { first, second } = await goOn(api, spec, async ({ nodeNames: [node = ''] }) => {
         down = node
-        // A node that is down but not drained returns as soon as its daemon reports.
+        // A node that was set down, but not drained, returns as soon as its daemon reports.
         await scontrol(node, 'drain')
         await scontrol(node, 'down')
       })
@@ -114,7 +114,7 @@ describe.skipIf(engineAddress === undefined)('a resumable job in a container', a
   const engine = new Engine(engineAddress, systemClock)
   await ensureNetworks(engine)
   const { IPAM: addresses } = await engine.get<{ IPAM: { Config: { Gateway: string }[] } }>('/networks/berth')
-  // The server listens on loopback alone.
+  // The server listens on loopback only.
   const proxy = await startProxy('http://127.0.0.1:1', addresses.Config[0]?.Gateway)
   afterAll(() => proxy.close())
   const config = `server: { publicUrl: '${proxy.url}' }

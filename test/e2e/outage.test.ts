@@ -20,7 +20,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** PostgreSQL goes away and comes back: callers get an error, no job ends, and nothing leaks or is lost. */
+/** PostgreSQL stops and restarts: callers get an error, no job ends, and no memory or data is lost. */
 let door: Door
 const dataDir = makeDirectory()
 let server: BerthServer
@@ -39,7 +39,7 @@ afterAll(async () => {
   expect(exitCode).toBe(0)
 })
 
-/** Counts up, on its output and in a file, until the file `end` exists. */
+/** A job that counts, on its output and in a file, until the file `end` exists. */
 const counter = `i=0
 while [ ! -e "$1/end" ]; do i=$((i+1)); echo "line $i"; echo $i > "$1/count.new"; mv "$1/count.new" "$1/count"; sleep 0.02; done`
 
@@ -73,7 +73,7 @@ async function demandRefusals() {
 test('during a database outage, callers get an error, and streams continue afterwards without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
-  // Clients that do not come back: these very connections must live.
+  // The clients do not reconnect, so these connections must survive.
   const tail = collect(streamSocket(server.url, tailQuery, { jobId }), seen)
   const status = collect(streamSse(server.url, statusQuery, { jobId }), [])
   const queue = streamSocket(server.url, 'subscription { workloadStatus { depth running } }')
@@ -134,7 +134,7 @@ test('sessions that PostgreSQL terminates repeatedly only cause delays', async (
   expect(await findViolations(sql)).toEqual([])
 })
 
-/** Nothing of a break this short outlives a lease: the leader loses its lock, and leads again at once. */
+/** The interruption is shorter than a lease: the leader loses its lock, and leads again at once. */
 const shortBreakMs = 400
 
 test('a leader that is disconnected briefly leads again and starts the waiting jobs', async () => {
@@ -158,7 +158,7 @@ test('a leader that is disconnected briefly leads again and starts the waiting j
   expect(after?.epoch).toBeGreaterThan(before?.epoch ?? 0)
 })
 
-/** Parts of the server that meet an outage, each with a line at its begin, and one at its end. */
+/** Components of the server that an outage affects, each with a line when it begins and when it ends. */
 const partsMax = 25
 
 test('the log has one line for each component that an outage affects, without a stack', () => {

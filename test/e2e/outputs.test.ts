@@ -7,7 +7,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 
-/** Files that come back from a job, from the process that writes them to the folder of a person. */
+/** Output files, from the process that writes them to the folder of a user. */
 
 const { server, dataDir, api } = await openServer('files: { outputsBytesMax: 5000000 }')
 
@@ -46,7 +46,7 @@ async function run(script: string, ...args: string[]) {
   return { id, state: job.state, files: job.artifacts.nodes, told }
 }
 
-/** The event of the files that were stored when the run ended. */
+/** Reads the event of the files that were stored when the run ended. */
 const isCollection = ({ message }: { message: string | null }) => /^(Stored|No) /.test(message ?? '')
 
 interface Job {

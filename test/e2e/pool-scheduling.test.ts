@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 
-/** Settings of a pool in the file apply to the runs of that pool only. */
+/** Scheduling settings of a pool in the configuration apply only to runs of that pool. */
 
 const config = `
 pools:

@@ -3,9 +3,9 @@ import { openServer } from '../support/api.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { until } from '../support/until.ts'
 
-/** Previews and noWait of a retry: an ordinary submission to the leader that starts jobs. */
+/** Previews and noWait of a retry, which are ordinary submissions to the leader. */
 
-/** A job that is over. */
+/** Id of an ended job. */
 let original: string
 
 const { api, database, dataDir, server } = await openServer()
@@ -53,7 +53,7 @@ async function preview(wish: Record<string, unknown>, jobId = original): Promise
 
 const retryNow = (wish: Record<string, unknown>, jobId = original) => retry({ ...wish, noWait: true }, jobId)
 
-/** Rows of everything that a submission could write. */
+/** Counts the rows of all tables that a submission writes. */
 async function written() {
   const tables = ['job', 'run', 'queue_entry', 'idempotency_key', 'usage_ledger', 'question', 'approval']
   const counts = tables.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`)

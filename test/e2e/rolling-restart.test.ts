@@ -15,7 +15,7 @@ const clients = 8
 /** On a busy machine each start takes a minute. */
 const timeoutMs = 300_000
 const checkMs = 2_000
-/** More than three checks. */
+/** Longer than three checks. */
 const leaveSeconds = 10
 
 const submission = JSON.stringify({
@@ -24,7 +24,7 @@ const submission = JSON.stringify({
 })
 const query = JSON.stringify({ query: '{ jobs(first: 5) { nodes { id state } } serverInfo { release } }' })
 
-/** Sends requests over connections that are kept open, one after the other, and never again. */
+/** Sends requests one after the other over connections that are kept open, and never repeats one. */
 class Client {
   readonly failures: string[] = []
   readonly jobs: string[] = []

@@ -23,7 +23,7 @@ import { startReceiver } from '../support/webhook-receiver.ts'
 /** On a busy machine the hundreds of requests take minutes. */
 const timeoutMs = 300_000
 
-/** Secrets pass through a server that has failures of all kinds, and then none is found where others may read. */
+/** Secrets pass through a server with failures of all kinds; then they appear nowhere that others may read. */
 const mark = () => randomBytes(24).toString('hex')
 const whsec = `whsec_${randomBytes(32).toString('base64')}`
 const secrets: Record<string, string> = {
@@ -74,7 +74,7 @@ afterAll(() => clearInterval(watch))
 const findReadable = () =>
   [...readOpenFiles(dataDir)].flatMap(({ path, text }) => find(text).map((name) => `${path}: ${name}`))
 
-/** All fields below a type that need no argument, as a selection. */
+/** Returns a selection of all fields below a type that need no argument. */
 function select(type: GraphQLNamedType, depth: number): string {
   if (!isObjectType(type)) return '{ __typename }'
   const fields = Object.values(type.getFields()).flatMap((field) => selectField(field, depth) ?? [])
@@ -93,7 +93,7 @@ const fieldsOf = (name: string) => {
   return isObjectType(type) ? Object.values(type.getFields()) : []
 }
 
-/** Reads whatever a person may read, field by field. */
+/** Reads all fields that a user may read, one by one. */
 async function readEverything(person: Person, jobId: string): Promise<string> {
   const queries = [
     ...fieldsOf('Query').flatMap((field) => selectField(field, 2) ?? []),
@@ -131,7 +131,7 @@ const isOver = (person: Person, id: string) =>
     what: `${id} ends`,
   })
 
-/** The run of a job reports progress with its token, and fails to do anything else with it. */
+/** The run of a job reports progress with its token, which permits no other operation. */
 async function useRunToken(person: Person, jobId: string) {
   const domain = { db: database.db } as Domain
   const query = `{ job(id: "${jobId}") { state runs(first: 1) { nodes { id } } } }`
@@ -178,7 +178,7 @@ async function useSecrets(person: Person): Promise<string> {
   return id
 }
 
-/** All rows of the database, as a backup has them; bytes in hexadecimal. */
+/** Reads all rows of the database, as a backup contains them; bytes are hexadecimal. */
 async function readRows(): Promise<string> {
   const { sql } = database.db
   const tables = await sql.query<{ name: string }>(
@@ -199,7 +199,7 @@ const findStored = (text: string) =>
       : [],
   )
 
-/** A row that PostgreSQL refuses is a defect; its message has the values of the row. */
+/** A row that PostgreSQL rejects is a defect; the error message contains the values of the row. */
 async function causeDefect(person: Person) {
   const { sql } = database.db
   await sql.query("ALTER TABLE job ADD CONSTRAINT job_never CHECK (name <> 'never')")

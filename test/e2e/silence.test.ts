@@ -7,9 +7,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/**
- * The way to PostgreSQL swallows everything, and nothing says so: calls end, a stop stops, and work goes on afterwards.
- */
+/** PostgreSQL stops responding without an error: calls fail, the server can stop, and work continues afterwards. */
 const dataDir = makeDirectory()
 let server: BerthServer
 let other: BerthServer

@@ -12,7 +12,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 
-/** Folders that come along with a job, from the command line to the process that runs in them. */
+/** Snapshots of folders, from the command line to the process that runs in their copy. */
 
 const { server, dataDir, api } = await openServer('files: { snapshotBytesMax: 100000, snapshotFilesMax: 20 }')
 

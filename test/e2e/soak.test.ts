@@ -4,7 +4,7 @@ import { soak } from '../soak/soak.ts'
 import { createDatabase } from '../support/database.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** `npm run soak` is the same for longer. */
+/** `npm run soak` runs this for longer. */
 const load = isWhole ? { seconds: 5, clients: 24, oldJobs: 20_000 } : { seconds: 1.5, clients: 12, oldJobs: 2_000 }
 
 test('mixed submissions over three servers get the expected responses, and no response is UNAVAILABLE', {

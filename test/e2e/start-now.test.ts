@@ -7,7 +7,7 @@ import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
-/** Previews and noWait requested from one process and answered by another, or without a leader. */
+/** Previews and noWait that one process requests and another one executes, or that have no leader. */
 const dataDir = makeDirectory()
 let asked: BerthServer
 let api: Api
@@ -42,7 +42,7 @@ async function submit(wish: Record<string, unknown>, spec: Record<string, unknow
     ... on RejectedProblem { reasons { code scope { kind name } limit used } }
     ... on Problem { code message retryable } } }`
   const input = { ...wish, spec: { command: ['true'], ...spec } }
-  // Not by the client, which would ask again.
+  // Does not use the client, which would retry.
   return (await data(asked.url, query, { input }))['submitJob'] as Answer
 }
 

@@ -12,20 +12,20 @@ import type { Clock } from '../../src/platform/clock.ts'
  */
 export interface ClusterServer {
   kubeconfig: string
-  /** For WebSockets. */
+  /** Handles WebSockets. */
   readonly http: Server
   /** By the last word of the path: `pods`, `nodes`, `secrets`, `events`. */
   readonly items: Record<string, readonly object[]>
   version: number
   readonly watches: ((response: ServerResponse) => void)[]
-  /** Versions from which watches were asked for. */
+  /** Versions from which the client requested watches. */
   readonly watchedFrom: string[]
-  /** Paths of lists. */
+  /** Requested paths of lists. */
   readonly listed: string[]
   readonly patches: { path: string; body: unknown }[]
-  /** Returns true for requests that it answers in place of the server. */
+  /** Returns true for requests that it handles instead of the server. */
   answers: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** Connections that are open. */
+  /** Number of open connections. */
   connections(): Promise<number>
   close(): Promise<void>
 }
@@ -75,7 +75,7 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
   const isNamed = (path: string) => (item: object) => nameOf(item) === path.split('/').at(-1)
   const named = (path: string) => cluster.items[kindOf(path)]?.find(isNamed(path))
 
-  /** The object as it is afterwards; null removes it. */
+  /** Returns the changed object; null removes it. */
   function change(path: string, to: (item: object) => object | null): object | undefined {
     const before = named(path)
     const after = before && to(before)
@@ -101,13 +101,13 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
   return cluster
 }
 
-/** undefined: the object does not exist. */
+/** Returns undefined if the object does not exist. */
 function tell(response: ServerResponse, object: object | undefined): void {
   if (!object) response.statusCode = 404
   response.end(JSON.stringify(object ?? { kind: 'Status', reason: 'NotFound' }))
 }
 
-/** Of a selector only `label in (one,other)` counts. */
+/** Supports only `label in (one,other)` in selectors. */
 function isSelected(selector: string | null): (item: { metadata?: { labels?: Record<string, string> } }) => boolean {
   const [, label = '', values] = selector?.match(/^(\S+) in \((.*)\)$/) ?? []
   return (item) => values === undefined || values.split(',').includes(item.metadata?.labels?.[label] ?? '')
@@ -115,7 +115,7 @@ function isSelected(selector: string | null): (item: { metadata?: { labels?: Rec
 
 const nameOf = (item: { metadata?: { name?: string } }) => item.metadata?.name
 
-/** A JSON merge patch. */
+/** Applies a JSON merge patch. */
 function merged(item: object, patch: object): object {
   const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
   const fields = Object.entries(patch).map(([key, value]) => {

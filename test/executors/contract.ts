@@ -11,7 +11,7 @@ import { testSnapshot } from './snapshot-contract.ts'
 
 /** The behaviour of a run, in terms that every backend can translate. */
 export interface Behaviour {
-  /** Lines `line 1` … on stdout, at once. */
+  /** Prints lines `line 1` … on stdout at once. */
   lines?: number
   exitCode?: number
   /** Runs until it is stopped. */
@@ -20,17 +20,17 @@ export interface Behaviour {
 }
 
 export interface Backend {
-  /** Opens an executor over the same store, like a server that restarts. */
+  /** Opens another executor over the same store, like a server that restarts. */
   open(): Promise<Executor>
   run(behaviour: Behaviour): RunSpec
-  /** How often the command of a run was started; null: unknown. */
+  /** Number of starts of a run's command; null: unknown. */
   starts(run: RunSpec): Promise<number | null>
-  /** The description of a run that people without a right to its secrets may read. */
+  /** Returns the description of a run that people without access to its secrets may read. */
   readDescription?(handle: Handle): Promise<string>
   remove?(): Promise<void>
 }
 
-/** The behaviour as a command of a shell, which leaves a line in the file `mark` when it begins. */
+/** Translates the behaviour to a shell command, which appends a line to the file `mark` when it begins. */
 export function commandOf(behaviour: Behaviour, mark: string): string[] {
   const { lines = 0, exitCode = 0, endless = false, ignoresTerm = false } = behaviour
   const script = [
@@ -42,7 +42,7 @@ export function commandOf(behaviour: Behaviour, mark: string): string[] {
   return ['/bin/sh', '-c', script, mark]
 }
 
-/** How often a command that leaves lines in the file began, at least once. */
+/** Counts the lines of the file, and so the starts of the command, when there is at least one. */
 export async function startsAt(mark: string): Promise<number> {
   const lines = await until(() => readFile(mark, 'utf8').catch(() => null), { what: 'the command began' })
   return lines.trim().split('\n').length
@@ -91,7 +91,7 @@ class Suite {
   async tearDown(): Promise<void> {
     const left = this.begun.splice(0)
     for (const handle of left) await this.executor.stop(handle, 0)
-    // A run that still ends would write into the directory that is removed now.
+    // A run that is still ending would write into the directory that is being removed.
     const areOver = async () => (await this.executor.inspect(left)).every(isOver)
     await until(areOver, { what: 'all runs are over', timeoutMs: confirmedMsMax })
     for (const each of this.#opened.splice(0)) await each.close()
@@ -365,7 +365,7 @@ function testForgetAndDescribe(suite: Suite): void {
   })
 
   it('describes itself', async () => {
-    // A slow backend answers only a later call.
+    // A slow backend describes itself only in a later call.
     const { version } = await until(
       async () => {
         const description = await suite.executor.describe()

@@ -15,14 +15,14 @@ import { runOf } from './runs.ts'
 import { openerOf } from './snapshot-files.ts'
 
 /**
- * Every field of a spec has an effect: Berth handles it, or it changes the request to the backend, or it is refused by
- * name. A new field fails here until it has a sample.
+ * Every field of a spec has an effect: Berth handles it, it changes the request to the backend, or it is rejected by
+ * name. A new field fails this test until it has a sample.
  */
 
 /** The default maximum run time depends on these flags. */
 const limited = { maxRunTimeSeconds: 60 }
 
-/** A sample of each field, and the fields that it needs, which the compared job has as well. */
+/** A sample of each field, with the fields that it needs. The job that it is compared with has those, too. */
 const samples: Record<string, { field: object; beside?: object }> = {
   name: { field: { name: 'n' } },
   labels: { field: { labels: [{ key: 'a', value: 'b' }] } },
@@ -167,7 +167,7 @@ function specOf(executor: string, input: object): JobSpec {
     .spec
 }
 
-/** null: refused, with a violation that names one of the fields and the executor. */
+/** Returns null if the spec is rejected with a violation that names one of the fields and the executor. */
 function acceptedSpec(executor: string, input: object): JobSpec | null {
   try {
     return specOf(executor, input)

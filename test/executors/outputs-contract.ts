@@ -12,7 +12,7 @@ interface Suite {
   start(behaviour: Behaviour, run: RunSpec): Promise<Handle>
 }
 
-/** The files that a run leaves in its working directory. */
+/** Output files that a run leaves in its working directory. */
 export function testOutputs(suite: Suite): void {
   it('are found and read after the end of the run, without links, also by a server that starts later', async (context) => {
     const made = suite.backend.run({})

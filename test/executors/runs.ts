@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 /** Options of every executor, with the clock of this machine. */
 export const machineParts = { clock: systemClock, time: machineTime, log: createLog('warn') }
 
-/** A run with a spec of defaults. */
+/** Returns a run whose spec has defaults. */
 export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
   runs += 1
   const runId = `run_${process.pid}x${runs}`
@@ -48,7 +48,7 @@ export async function observe(executor: Executor, handle: Handle): Promise<Obser
   return observation
 }
 
-/** A busy kubelet may take a minute to confirm that it has nothing of a pod that was deleted before it began. */
+/** A busy kubelet may take a minute to confirm the deletion of a pod that never began. */
 export const confirmedMsMax = 90_000
 
 export const untilState = (
@@ -78,7 +78,7 @@ export interface Output {
   chunks: number
 }
 
-/** Reads until the run is over, or until `enough` was read. */
+/** Reads until the run has ended, or `enough` returns true. */
 export async function read(
   executor: Executor,
   handle: Handle,

@@ -12,7 +12,7 @@ import { machineTime } from '../support/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser } from '../support/factories.ts'
 
-/** The database goes on from an earlier moment, as a standby does that lacks transactions of the primary. */
+/** The database continues from an earlier moment, like a standby that lacks transactions of the primary. */
 let wakeups: Wakeups<Topic>
 let feed: Feed
 let ada: Viewer
@@ -45,8 +45,8 @@ async function queuedJob(sql: Sql = database.db.sql) {
 const change = (jobId: string, sql: Sql = database.db.sql) => addEvent(sql, jobId, { type: 'PRIORITY_CHANGED' })
 
 /**
- * Loses each event after `position`, and each job that began there. The database commits `then` before a reader looks: its
- * events get the same positions.
+ * Loses each event after `position`, and each job that began there. The database commits `then` before a reader reads:
+ * its events get the same positions.
  */
 async function failOver(position: number, then: (sql: Sql) => Promise<unknown> = async () => undefined) {
   const client = await database.db.pool.connect()
@@ -84,7 +84,7 @@ const next = async <T>(stream: AsyncGenerator<T, void, void>): Promise<T> => {
   if (!value) throw new Error('The stream has ended')
   return value
 }
-/** Job and seq of the next events. */
+/** Returns job and seq of the next events. */
 async function nextEvents(stream: Updates): Promise<string[]> {
   const message = await next(stream)
   if (message.kind !== 'transitions') throw new Error(`A ${message.kind}`)
@@ -94,7 +94,7 @@ async function nextEvents(stream: Updates): Promise<string[]> {
 const versionOf = async (jobId: string) =>
   (await database.db.sql.query<{ version: number }>('SELECT version FROM job WHERE id = $1', [jobId]))[0]?.version
 
-/** A stream that has got two changes of a job and another job, which the database then loses. */
+/** Opens a stream that has received two changes of a job and another job, which the database then loses. */
 async function streamOfLost() {
   const jobId = await queuedJob()
   await sequence()
@@ -127,7 +127,7 @@ test.each([
   await sequence()
   expect(await nextEvents(stream)).toEqual([`${jobId} ${seq}`])
 
-  // A stream from the position of a list that was read afterwards.
+  // Opens a stream at the position of a list that was read afterwards.
   const later = feed.jobUpdates({ viewer: ada, after: head, mark })
   expect(await nextEvents(later)).toEqual([`${jobId} ${seq}`])
   await expect(feed.jobStatus({ viewer: ada, jobId: lostId })).rejects.toThrow(lostId)
@@ -170,7 +170,7 @@ test('jobStatus that is opened after a failover shows the state in the database'
 })
 
 test('jobUpdates that is opened before the server notices a failover shows no lost event', async () => {
-  // The ring has not looked at the database again when the stream begins.
+  // The ring does not read the database again before the stream begins.
   const { sql } = database.db
   const query: Sql['query'] = async (text, values, name) => {
     if (name === 'feed_page') await systemClock.sleep(100)
@@ -198,7 +198,7 @@ test('jobStatus that is opened before the server notices a failover shows no los
   await failOver(position)
   const later = await feed.jobStatus({ viewer: ada, jobId })
   const first = await next(later)
-  // The ring looks once a second, so the server may have noticed just now.
+  // The ring reads once a second, so the server may have noticed the failover just now.
   const shown = first.kind === 'reset' ? await next(later) : first
   expect(shown).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
   await Promise.all([stream.return(), status.return(), later.return()])

@@ -41,7 +41,7 @@ async function researcher(name: string): Promise<Viewer> {
   return createViewer({ id: userId, name, level: 'RESEARCHER', allow: [], deny: [] })
 }
 
-/** A RUNNING job with its three events. */
+/** Creates a RUNNING job with its three events. */
 async function runningJob(viewer = ada, fields: { name?: string } = {}) {
   const { sql } = database.db
   const { jobId } = await addJob(sql, viewer.userId, fields)
@@ -171,7 +171,7 @@ test("jobUpdates reports a deletion to the viewers of the job, once, and after t
   expect((await live.next()).value).toMatchObject(told)
   await live.return()
 
-  // A later reader gets the deletion as well, and sees no event of a deleted job.
+  // A later reader receives the deletion as well, and no event of a deleted job.
   const late = feed.jobUpdates({ viewer: ada, after })
   expect(await transitions(late)).toMatchObject({ jobId: kept, events: [{ seq: 1 }, { seq: 2 }, { seq: 3 }] })
   const gone: string[] = []

@@ -26,7 +26,7 @@ const sequence = async () => {
   while ((await sequenceOnce({ db, wakeups })).found > 0);
 }
 
-/** A RUNNING job with its three events. */
+/** Creates a RUNNING job with its three events. */
 async function addRunningJob(owner = userId, fields: { name?: string } = {}): Promise<string> {
   const { jobId } = await addJob(sql, owner, fields)
   await addEvent(sql, jobId, { type: 'CREATED', to: 'QUEUED' })

@@ -60,7 +60,7 @@ it('watchers of a pool share its reads, and the reads stop with the last watcher
   const seen = await Promise.all(streams.map((stream) => stream.next()))
   for (const { value } of seen) expect(value).toMatchObject({ kind: 'nodes', ids: [id], removedIds: [] })
   const reads = statements.filter((text) => text.includes('held_device') && text.includes('md5')).length
-  // One to check the pool and one to begin a hub for each watcher at most, then two a second.
+  // At most one read to check the pool and one to open a hub for each watcher, then two a second.
   expect(reads).toBeLessThanOrEqual(2 * 20 + 2 + (2 * (performance.now() - began)) / 1_000)
   await Promise.all(streams.map((stream) => stream.return()))
   await until(() => server.nodeWatch.openHubs() === 0, { what: 'the hub has ended' })

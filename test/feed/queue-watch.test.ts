@@ -19,7 +19,7 @@ async function next(stream: Stream): Promise<QueueNumbers> {
   return value
 }
 
-/** Snapshots until one is as it should be: changes that come one after the other may come together. */
+/** Reads snapshots until one matches, because several changes may arrive in one snapshot. */
 async function nextWith(stream: Stream, wanted: (numbers: QueueNumbers) => boolean): Promise<QueueNumbers> {
   for (;;) {
     const numbers = await next(stream)
@@ -52,7 +52,7 @@ it('all watchers of a pool share one read, and each sees only permitted jobs', a
     expect(byUser).toHaveLength(index % 3 === 0 ? 2 : 1)
   }
   const seconds = (performance.now() - began) / 1_000
-  // One more at each end of the time.
+  // Plus one at each end of the interval.
   expect(reads() - arrivals).toBeLessThanOrEqual(2 + 4 * seconds)
 
   await Promise.all(streams.map((stream) => stream.return()))

@@ -18,7 +18,7 @@ const newRuns = (count: number) => Promise.all(Array.from({ length: count }, () 
 const textOf = async (jobId: string) =>
   (await readLog(database.db.sql, { jobId, streams: ['STDOUT'], linesMax: 5_000 })).text
 
-/** Notes the names of statements. */
+/** Records the names of statements. */
 function noting(): { sql: Sql; names: (string | undefined)[] } {
   const names: (string | undefined)[] = []
   const { sql } = database.db

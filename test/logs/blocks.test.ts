@@ -43,7 +43,7 @@ test('a batch does not change while its reader holds it, even if more output fol
     }
   }
 
-  /** Reads on at once, but for every 64th batch: that one it looks at when much more is stored, and then it catches up. */
+  /** Reads at once, except every 64th batch, which it compares when much more output is stored. */
   async function reading() {
     let batches = 0
     for await (const message of tail.follow({ jobId, streams: ['STDOUT'], maxBatchBytes: 65_536 })) {

@@ -24,7 +24,7 @@ const userId = await addUser(database.db.sql, 'ada')
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 const log = createLog('error')
 
-/** Readers hear of every second write by its output, of the others by looking. */
+/** Readers get every second write as fresh output, and read the others from the table. */
 async function newLog(fresh?: FreshOutput) {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
@@ -46,9 +46,7 @@ async function newLog(fresh?: FreshOutput) {
   }
 }
 
-/**
- * Pieces of a text: words of every width, line ends, escape sequences whole and broken, invalid bytes.
- */
+/** Pieces of a text: words of every width, line ends, complete and broken escape sequences, invalid bytes. */
 const atoms: Buffer[] = [
   'a',
   'word ',
@@ -82,7 +80,7 @@ interface Expected {
   lines: { number: number; stream: LogStream; text: string }[]
 }
 
-/** The expected text of a log, byte by byte from its definition. */
+/** Computes the expected text of a log, byte by byte from its definition. */
 function expected(pieces: readonly { stream: LogStream; bytes: Buffer }[], streams: readonly LogStream[]): Expected {
   const open = new Map<LogStream, { number: number; stream: LogStream; bytes: number[] }>()
   const lines: { number: number; stream: LogStream; bytes: number[] }[] = []
@@ -104,7 +102,7 @@ function expected(pieces: readonly { stream: LogStream; bytes: Buffer }[], strea
   }
 }
 
-/** Pieces of a line put together by its number. */
+/** Joins the pieces of each line by its number. */
 function joined(lines: readonly { number: number; stream: LogStream; text: string; truncated: boolean }[]) {
   const whole = new Map<number, Expected['lines'][number]>()
   for (const { number, stream, text } of lines) {

@@ -10,7 +10,7 @@ import { openDatabase } from '../support/database.ts'
 import { addJob, addUser, finishJob } from '../support/factories.ts'
 import { append, out, replaceRun, writeLog } from '../support/log.ts'
 
-/** Tails of a database that goes on from an earlier moment, as a standby does that lacks transactions of the primary. */
+/** Tails while the database continues from an earlier moment, like a standby that lacks transactions of the primary. */
 let wakeups: Wakeups<'log'>
 let tail: LogTail
 const log = createLog('error')
@@ -30,7 +30,7 @@ afterEach(async () => {
 const follow = (options: { jobId: string; run?: number; after?: LogCursor }) =>
   tail.follow({ streams: ['STDOUT'], maxBatchBytes: 65_536, ...options })
 
-/** A function that appends to the log as it is stored now. */
+/** Returns a function that appends to the log from its stored end. */
 async function startPump(runId: string, wake = true) {
   let head: LogHead = await openLog(sql, runId)
   return async (text: string) => {
@@ -39,7 +39,7 @@ async function startPump(runId: string, wake = true) {
   }
 }
 
-/** A job whose log has two lines, and a stream that has read them live. */
+/** Creates a job whose log has two lines, and a stream that has read them live. */
 async function followed(options: { run?: number } = {}) {
   const { jobId, runId } = await addJob(sql, userId)
   const write = await startPump(runId)

@@ -37,7 +37,7 @@ afterEach(async () => {
   await wakeups.stop()
 })
 
-/** A job with one run whose log is written as its runner would. */
+/** Creates a job with one run, whose log is written as a runner does. */
 async function newJob() {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
@@ -112,7 +112,7 @@ test('a tail takes the output of its process without a query, and queries only a
     },
   }
   const db = { ...database.db, sql }
-  // The poll is far away: only fresh output wakes the reader.
+  // The next poll is far away, so only fresh output wakes the reader.
   const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms === 1_000 ? 60_000 : ms, signal) }
   const near = createLogTail({ db, wakeups: deaf, clock, time: machineTime, log, fresh })
   const { jobId, runId } = await addJob(database.db.sql, userId)
@@ -327,7 +327,7 @@ test('closed tails release all resources, and the number of statements does not 
   await finish()
 })
 
-/** Statements that the pool has begun. */
+/** Counts the statements that the pool has started. */
 function countStatements() {
   const { pool } = database.db
   let [count, lastAt] = [0, performance.now()]

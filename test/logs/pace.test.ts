@@ -14,18 +14,18 @@ import { machineTime } from '../support/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { addJob, addUser } from '../support/factories.ts'
 
-/** A pump and a reader of the same process: the reader takes from the ring what the pump stores. */
+/** A pump and a reader in the same process: the reader takes chunks of the pump from the ring. */
 
 const database = await openDatabase()
 const userId = await addUser(database.db.sql, 'ada')
 
 const size = 80 * blockBytes
-/** Until then each chunk is read before the next one is written. */
+/** Up to this size, each chunk is read before the next one is written. */
 const stepsBytes = 4 * blockBytes
 const patienceMs = 50
 const never = new AbortController().signal
 
-/** Pumps to the end, while a reader reads; `taken` is called for each batch after the first ones. */
+/** Pumps to the end while a reader reads. `taken` is called for each batch after the first ones. */
 async function pumped({ clock, taken }: { clock: Clock; taken: (pumping: Promise<void>) => Promise<void> }) {
   const { jobId, runId } = await addJob(database.db.sql, userId)
   let pages = 0
@@ -75,7 +75,7 @@ async function pumped({ clock, taken }: { clock: Clock; taken: (pumping: Promise
 }
 
 test('a pump waits for an active reader, which then needs no query', async () => {
-  // Only the reader ends a wait for it.
+  // Only the reader can end the wait of the pump.
   const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms === patienceMs ? 60_000 : ms, signal)
   const clock = { monotonicMs: () => 0, sleep }
   expect(await pumped({ clock, taken: () => systemClock.sleep(1) })).toBe(0)
@@ -91,6 +91,6 @@ test('a pump soon stops waiting for a stalled reader', async () => {
   }
   const clock = { monotonicMs: () => nowMs, sleep }
   await pumped({ clock, taken: (pumping) => pumping })
-  // The ring has no more chunks.
+  // After these waits, the reader's chunk is no longer in the ring.
   expect(waits).toBeLessThanOrEqual(8)
 })

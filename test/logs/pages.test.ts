@@ -10,7 +10,7 @@ import { addUser, storeLog } from '../support/factories.ts'
 import { out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 
-/** Logs of many pages, of which a reader reads the next one while it sends the last. */
+/** Logs of many pages. A reader reads the next page while it sends the last one. */
 
 const database = await openDatabase()
 const userId = await addUser(database.db.sql, 'ada')
@@ -21,14 +21,14 @@ const lines = Array.from(
 )
 const text = lines.join('')
 
-/** A closed log, in chunks of so many lines. */
+/** Stores a closed log, in chunks with this number of lines. */
 function storedJob(linesPerChunk: number) {
   const chunkAt = (at: number) => lines.slice(at * linesPerChunk, (at + 1) * linesPerChunk).join('')
   const appends = Array.from({ length: Math.ceil(lines.length / linesPerChunk) }, (_, at) => [out(chunkAt(at))])
   return storeLog(database.db.sql, userId, [appends])
 }
 
-/** The text; `meanwhile` is called when a first part of it was read. */
+/** Reads the text. `meanwhile` is called after the first part. */
 async function read(jobId: string, meanwhile?: () => Promise<unknown>): Promise<string> {
   const log = createLog('silent')
   const wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })

@@ -19,10 +19,10 @@ const stretch = fc
 
 const piece = fc.record({ stream: fc.constantFrom<LogStream>('STDOUT', 'STDERR'), bytes: stretch })
 const log = fc.record({
-  /** One array is what is appended at once: the end of one is the end of a chunk. */
+  /** Each inner array is one append, so its end is the end of a chunk. */
   appends: fc.array(fc.array(piece, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 }),
   bytesMax: fc.integer({ min: 1_024, max: 6_000 }),
-  /** Bytes that a reader gets at once, and a chunk more: always more than one passage holds. */
+  /** Bytes of a read, which may have one chunk more: always more than a passage holds. */
   page: fc.integer({ min: 6_000, max: 80_000 }),
 })
 type Log = typeof log extends fc.Arbitrary<infer T> ? T : never
@@ -44,7 +44,7 @@ function chunksOf(appends: readonly (readonly LogPiece[])[]): BytesChunk[] {
 
 type Cutter = (stored: readonly BytesChunk[], options: CutOptions) => Passage
 
-/** Reads a sealed log to its end as readers do: what holds back all there is shows it when more follows. */
+/** Reads a sealed log to its end like a reader: if a passage holds back everything, the next one includes it. */
 function readAll({ appends, bytesMax, page }: Log, streams: readonly LogStream[], cutter: Cutter): Passage[] {
   const chunks = chunksOf(appends)
   const end = chunks.at(-1)?.end ?? 0
@@ -72,7 +72,7 @@ test.for<[string, Cutter]>([
         .map((part) => part.text)
         .join('')
       const written = Buffer.concat(given.appends.flat().map(({ bytes }) => bytes)).toString('utf8')
-      // Not toBe: it would print both.
+      // toBe would print both texts.
       expect(text === written).toBe(true)
     }),
     { numRuns: isWhole ? 100 : 30 },

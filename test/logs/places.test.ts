@@ -32,7 +32,7 @@ async function readAll(jobId: string, streams = allStreams): Promise<LogPage[]> 
 
 const textOf = (pages: readonly LogPage[]) => pages.map(({ text }) => text).join('')
 
-/** Pages from the end to the beginning, in the order of the log. */
+/** Reads pages from the end to the beginning, and returns them in the order of the log. */
 async function readBack(
   place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] },
   linesMax: number,
@@ -54,7 +54,7 @@ function* randomNumbers(seed: number): Generator<number, number> {
   }
 }
 
-/** Pieces of all streams that end anywhere, also inside of lines and characters, and gaps. */
+/** Generates pieces of all streams that end anywhere, also inside of lines and characters, and gaps. */
 function randomAppends(seed: number, count: number): LogPiece[][] {
   const numbers = randomNumbers(seed)
   const below = (limit: number) => Math.floor(numbers.next().value * limit)
@@ -69,7 +69,7 @@ function randomAppends(seed: number, count: number): LogPiece[][] {
   return Array.from({ length: count }, pieces)
 }
 
-/** Counts the chunks that are read. */
+/** Counts the chunks that were read. */
 function counting() {
   const counted = { chunks: 0 }
   const counter: Sql = {
@@ -170,7 +170,7 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
     expect(back.flatMap(({ gaps }) => gaps).map(({ run, startOffset }) => [run, startOffset])).toEqual(
       forward.flatMap(({ gaps }) => gaps).map(({ run, startOffset }) => [run, startOffset]),
     )
-    // Lines of two other streams may go on in a page.
+    // Lines of two other streams may continue in the page.
     for (const { lines } of back) expect(lines.length).toBeLessThanOrEqual(9)
   }
 })

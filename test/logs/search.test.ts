@@ -42,7 +42,7 @@ const search = (jobId: string, { query, regex = false, ignoreCase = false, ...wi
     ...wish,
   })
 
-/** All matches, by as many searches as are needed. */
+/** Finds all matches, with as many searches as necessary. */
 async function searchAll(jobId: string, wish: Wish) {
   const matches: LogMatch[] = []
   let scannedBytes = 0
@@ -67,7 +67,7 @@ function countByGrep(bytes: Buffer, args: readonly string[]): number {
   return Number(stdout.toString())
 }
 
-/** Words of lines, in a fixed order that looks random. */
+/** Generates words of lines, in a fixed order that looks random. */
 function* words(seed: number): Generator<string, never> {
   const list = [
     'loss',
@@ -206,10 +206,10 @@ test('a search stops at its limit of bytes, and can be continued', async () => {
   expect(all.searches).toBeGreaterThan(1)
 })
 
-/** Needs a new transition for almost each character of random text. */
+/** A pattern that needs a new transition for almost each character of random text. */
 const costly = { query: '(a.{80}|b.{80})c', regex: true }
 
-/** Lines of 100 random characters, of which one in so many matches. */
+/** Generates lines of 100 random characters. One line in `matchEvery` matches. */
 function randomLines(count: number, matchEvery = 50): string[] {
   let seed = 7
   const next = () => {
@@ -222,7 +222,7 @@ function randomLines(count: number, matchEvery = 50): string[] {
   })
 }
 
-/** The most that a count grows within one turn of the event loop, while something works. */
+/** Returns the largest growth of a count within one turn of the event loop during the work. */
 async function growthInTurn(count: () => number, work: () => Promise<unknown>): Promise<number> {
   let isOver = false
   let [last, longest] = [count(), 0]
@@ -249,7 +249,7 @@ test('searches yield to other work after each slice, even if many run at once', 
   const workOf = () => wishes.reduce((sum, { matcher }) => sum + matcher.work, 0)
   const longest = await growthInTurn(workOf, () => Promise.all(wishes.map(({ jobId, ...wish }) => search(jobId, wish))))
   expect(workOf()).toBeGreaterThan(4_000_000)
-  // A slice, and the ranges of a line.
+  // The cost of a slice, and of the ranges of a line.
   expect(longest).toBeLessThan(210_000)
 })
 

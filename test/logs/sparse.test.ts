@@ -6,7 +6,7 @@ import { openDatabase } from '../support/database.ts'
 import { addUser, storeLog } from '../support/factories.ts'
 import { err, out } from '../support/log.ts'
 
-/** Logs in which the output that is asked for lies far apart. */
+/** Logs in which the requested output is sparse. */
 
 const database = await openDatabase()
 const userId = await addUser(database.db.sql, 'ada')
@@ -16,7 +16,7 @@ const other = out('a line of the other stream\n'.repeat(mib / 27))
 const logOf = async (appends: readonly (readonly LogPiece[])[]) =>
   (await storeLog(database.db.sql, userId, [appends])).jobId
 
-/** Counts the chunks that are read. */
+/** Counts the chunks that were read. */
 function counting() {
   const counted = { chunks: 0 }
   const sql: Sql = {

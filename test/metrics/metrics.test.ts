@@ -32,7 +32,7 @@ const scrape = async () => parseExposition(await (await read('/metrics')).text()
 const round = (series: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(series).map(([labels, value]) => [labels, Number(value.toFixed(3))]))
 
-/** The numbers of the database, counted from the rows of jobs and nodes themselves. */
+/** Counts jobs and nodes directly in the rows of the database. */
 async function countRows(): Promise<Record<string, Record<string, number>>> {
   const { sql } = database.db
   const jobs = await sql.query<{ state: string; count: number }>(
@@ -96,7 +96,7 @@ describe('the metrics of a server', () => {
     const admin = connectApi(server.url, adminToken)
     const storm = new Storm(admin, user, createDraws(30))
     await storm.blow(150)
-    // These jobs run first and do not end: when the others have ended, the numbers stand still.
+    // These jobs run first and do not end, so the numbers are constant after the others have ended.
     await admin.submitAll(Array.from({ length: 12 }, () => long))
     let seen: unknown
     const isEqual = async () => {
@@ -140,7 +140,8 @@ describe('the metrics of a server', () => {
         what: 'jobs end',
       },
     )
-    // Outcomes, verbs and reasons are few and known; the first of each is a new series. So is the first collection of a kind.
+    // Outcomes, verbs and reasons are few. The first of each creates a series, and so does the first collection of a
+    // kind.
     const isKnown = (series: string) =>
       before.includes(series) || !series.startsWith('berth_') || /[{,](outcome|verb|reason)="\w+"/.test(series)
     const fresh = [...(await scrape()).keys()].filter((series) => !isKnown(series))
@@ -181,7 +182,7 @@ describe('the metrics of a server', () => {
   it.skipIf(!hasPromtool)('are accepted by promtool', async () => {
     const input = (await (await read('/metrics')).text())
       .split('\n')
-      // Node's own metrics, by names that other dashboards expect, do not follow all rules.
+      // Node's own metrics have names that other dashboards expect, which do not follow all rules.
       .filter((line) => !/(nodejs|process)_/.test(line))
       .join('\n')
     expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')

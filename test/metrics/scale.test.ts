@@ -15,7 +15,7 @@ const config = {
 const { server, database } = await openServer(JSON.stringify(config), { BERTH_BOOTSTRAP_TOKEN: token })
 const { sql } = database.db
 
-/** Gauges of the database are read at most once in this time. */
+/** Time in which gauges of the database are read at most once. */
 const freshMs = 5_000
 const seriesMax = 2_000
 
@@ -26,7 +26,7 @@ const people = 1_000
 async function listSeries(): Promise<string[]> {
   await sleep(freshMs)
   const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
-  // Node's own series of a kind of collection or handle begin with the first one.
+  // Node's series of a kind of collection or handle appear with the first one.
   return [...parseExposition(await answer.text()).keys()].filter((series) => !/^(nodejs|process)_/.test(series)).sort()
 }
 
@@ -35,7 +35,7 @@ async function countFinished(): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Copies of a finished job and its run, for other users, accounts and projects. */
+/** Copies a finished job and its run, for other users, accounts and projects. */
 async function addFinished(sql: Sql): Promise<void> {
   await sql.query(
     `INSERT INTO "user" (id, name, level) SELECT 'user_' || n, 'person' || n, 'RESEARCHER' FROM generate_series(1, $1::int) n`,

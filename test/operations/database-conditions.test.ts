@@ -12,11 +12,11 @@ import { createTestDomainOver } from '../support/domain.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** Each test brings a condition about by its fault, and ends the fault. */
+/** Each test causes a condition by its fault, and then ends the fault. */
 
 const log = createLog('silent')
 
-/** A session with an open transaction, in which a person waits. */
+/** A session of a person with an open transaction. */
 async function openTransaction(url: string, statement: string): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: url, application_name: 'a person' })
   await client.connect()
@@ -112,7 +112,7 @@ test('DATABASE_READ_ONLY: the database takes no writes', async () => {
     await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO ${value}`)
     await client.query(sessions)
     client.release(true)
-    // Otherwise the pool may give out a connection whose session has ended.
+    // Otherwise the pool may return a connection whose session has ended.
     await until(() => database.db.pool.totalCount === 0, { what: 'the pool has dropped its connections' })
   }
   await setReadOnly('on')

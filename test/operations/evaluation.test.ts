@@ -108,7 +108,7 @@ test('an evaluation without changes takes few statements', async () => {
   expect(statements.length, 'with all rows').toBeLessThanOrEqual(16)
 })
 
-/** A row of the table is complete when a test brings it about: its title begins with the name of the row. */
+/** A row of the table of conditions needs a test that causes it: the title begins with the name of the row. */
 test('every condition has a test that causes it', () => {
   const files = repository.filter(({ path }) => /^test\/operations\/[^/]*\.test\.ts$/.test(path))
   const text = files.map((file) => file.text).join('\n')

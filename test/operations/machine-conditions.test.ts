@@ -15,7 +15,7 @@ import { createTestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-/** Each test brings a condition about by its fault, and ends the fault. */
+/** Each test causes a condition by its fault, and then ends the fault. */
 
 const directory = makeDirectory()
 const log = createLog('silent')

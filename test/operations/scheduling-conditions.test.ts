@@ -11,7 +11,7 @@ import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-/** Each test brings a condition about by its fault, and ends the fault. */
+/** Each test causes a condition by its fault, and then ends the fault. */
 
 const isLed = (db: Db) => async () => (await readLedPools(db.sql)).length === 1
 const lookMs = 10_000
@@ -43,7 +43,7 @@ test('QUEUE_STANDS: a transaction locks a table of the scheduler', async () => {
   const scheduler = startScheduler({ ...it.domain, clock }, {})
   const beforeLook = async () => {
     movedMs += lookMs
-    // Without the lock, the next pass comes within a second.
+    // While no lock is held, the next pass completes within a second.
     if (!isLocked) await until(() => (scheduler.readStalledMs() ?? lookMs) < lookMs, { what: 'a pass completes' })
   }
   let isLocked = false

@@ -14,7 +14,7 @@ import { createConditionWorld } from '../support/conditions.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
-/** Each test brings a condition about by its fault, and ends the fault. */
+/** Each test causes a condition by its fault, and then ends the fault. */
 
 test('DISK_FULL: files fill the disk of the data directory', async (context) => {
   await using disk = await mountSmallDisk(64)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { combineReads } from '../../src/platform/combined-reads.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 
-/** Statements that PostgreSQL got, by name. */
+/** Names of the statements that PostgreSQL received. */
 function recorded() {
   const names: (string | undefined)[] = []
   const sql: Sql = {

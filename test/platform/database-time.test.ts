@@ -5,10 +5,7 @@ import { createFakeClock } from '../support/clock.ts'
 
 const hourMs = 3_600_000
 
-/**
- * A database whose clock is set by the test, and whose answers take as long as it says; each is of the middle of that
- * time.
- */
+/** A database whose clock and response time the test sets. Each response has the time in the middle of the query. */
 function open() {
   const clock = createFakeClock()
   const database = { aheadMs: 0, answerMs: 10 }

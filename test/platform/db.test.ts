@@ -8,7 +8,7 @@ import { openDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** A database that is silent: every wait for it has an end, and what was not answered is never answered late. */
+/** A database that does not respond: every wait for it ends, and no late response is used. */
 let door: Door
 let opened: Db[] = []
 
@@ -51,7 +51,7 @@ test('statements on lost connections fail in time, and idle connections are clos
     )
   const failures = await Promise.all([failure(count()), failure(count())])
   for (const error of failures) expect(error).toBeInstanceOf(Unavailable)
-  // The other two were idle: nothing more has to fail before the database is used again.
+  // The other two connections were idle, so no further failure occurs before the database is used again.
   expect(await db.sql.query('SELECT n FROM counter')).toEqual([{ n: 0 }])
   expect(await db.prisma.user.count()).toBe(0)
 })
@@ -104,7 +104,7 @@ test('a session sets its own timeouts and keepalives, and turns off JIT', async 
   expect(await open(1).sql.query(`SELECT ${shown.join(', ')}`)).toEqual([limits])
 })
 
-/** Timers of TCP that Linux runs for connections to this port: which one, and in how many hundredths of a second. */
+/** Lists TCP timers of Linux for connections to this port: which timer, and in how many hundredths of a second. */
 async function timersTo(port: number) {
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   const isThere = (address = '') => Number.parseInt(address.split(':')[1] ?? '', 16) === port

@@ -5,7 +5,7 @@ import { makeTypedId } from '../../src/platform/ids.ts'
 let nowMs = Date.UTC(2100, 0, 1)
 const ids = (count: number) => Array.from({ length: count }, () => makeTypedId('job', nowMs))
 
-/** The milliseconds in an id: its first ten characters. */
+/** Returns the milliseconds of an id: its first ten characters. */
 const msOf = (id: string) =>
   [...id.slice(4, 14)].reduce((ms, char) => ms * 32 + '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(char), 0)
 

@@ -7,7 +7,7 @@ import { explainOverload, explainUnavailability, Unavailable } from '../../src/p
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomainOver } from '../support/domain.ts'
 
-/** A server that is overloaded does not call a healthy database unavailable. */
+/** An overloaded server does not report a healthy database as unavailable. */
 
 describe('an event-loop delay', () => {
   it('is reported while a tick is overdue, and for a while afterwards', () => {

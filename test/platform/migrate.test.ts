@@ -20,7 +20,7 @@ const shipped = join(import.meta.dirname, '../../prisma/migrations')
 const names = readdirSync(shipped)
   .filter((name) => /^\d/.test(name))
   .sort()
-/** A copy of the shipped migrations that a test may change. */
+/** Copies the shipped migrations, so that a test may change them. */
 let directory: string
 let db: Db
 
@@ -210,7 +210,7 @@ describe('an interrupted migration', () => {
 const waiting = async (count: number) =>
   (await db.sql.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).length >= count
 
-/** Names of the migrations that Prisma's own engine would apply; it throws when it does not understand the record. */
+/** Lists the migrations that Prisma's own engine would apply. Throws if the engine does not understand the record. */
 async function prismaHasToDo(): Promise<string[]> {
   const engine = await openSchemaEngine(new PrismaPg(db.pool, { disposeExternalPool: false }), log)
   const migrationDirectories = await Promise.all(

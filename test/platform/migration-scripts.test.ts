@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { listMigrations } from '../../prisma/migration.ts'
 
-/** The server relies on it when a migration is cut off (src/platform/migrate.ts): a script is one transaction. */
+/** If a migration is interrupted, the server relies on each script being one transaction (src/platform/migrate.ts). */
 const name = 'migration_scripts'
 const scripts = await Promise.all(
   (await listMigrations()).map(async (migration) => {

@@ -12,11 +12,11 @@ import { makeDirectory } from '../support/directory.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { root } from '../support/sources.ts'
 
-/** More than a pipe, a terminal and the limit of waiting output hold. */
+/** Larger than a pipe, a terminal and the limit of waiting output together. */
 const lines = 4_000
 const logModule = JSON.stringify(pathToFileURL(join(root, 'src/platform/log.ts')).href)
 const outputModule = JSON.stringify(pathToFileURL(join(root, 'src/platform/output.ts')).href)
-/** Logs much, goes on with its work, tells so by a file descriptor that is not its stderr, and ends. */
+/** A program that logs much, continues its work, reports that by a file descriptor other than stderr, and ends. */
 const program = `
   import { createLog } from ${logModule}
   import { exitWritten } from ${outputModule}
@@ -72,7 +72,7 @@ describe('a process that logs much keeps running', () => {
         .replace('writeSync(3, ', `writeFileSync(${JSON.stringify(result)}, `)
         .replace('{ writeSync }', '{ writeFileSync }'),
     )
-    // Nothing reads the terminal, since nothing reads the output of `script`.
+    // The terminal has no reader, because no process reads the output of `script`.
     const terminal = spawn('script', ['-qc', `${process.execPath} ${script}`, '/dev/null'], {
       stdio: ['pipe', 'pipe', 'ignore'],
     })

@@ -29,7 +29,7 @@ it.each([
 it.each(['a.', 'eyJ-', 'postgres://a:', 'a://b:', 'Bearer ', '"token":"', '-----BEGIN PRIVATE KEY-----'])(
   'a line of half a megabyte of %j is searched in linear time',
   (part) => {
-    // Quadratic time would be minutes.
+    // Quadratic time would take minutes.
     const line = JSON.stringify({ text: `${part.repeat(524_288 / part.length)} ://` })
     expect(redactSecrets(line).length).toBeGreaterThan(0)
   },

@@ -13,7 +13,7 @@ import { type Statement, statementsOf } from '../support/statements.ts'
 let database: TestDatabase
 let client: pg.Client
 let statements: Statement[]
-/** Names of types of columns, as a reader has them. */
+/** PostgreSQL's names of the types of columns, as TypeScript declares them. */
 let types: ReadonlyMap<number, string>
 
 /** 4 s on an idle machine; the compiler answers one question at a time, and each waits its turn on a busy one. */
@@ -74,7 +74,7 @@ async function planOf(text: string): Promise<Plan[]> {
   return rows.flatMap((row) => row['QUERY PLAN'].map((each) => each.Plan))
 }
 
-/** Scans of a plan, except reads by key, with the condition that each row is compared with. */
+/** Lists the scans of a plan, except reads by key, with the condition that each row is compared with. */
 function scansOf(plans: readonly Plan[]): { relation: string; filter: string }[] {
   return plans.flatMap(({ 'Relation Name': relation, 'Index Name': index = '', Filter: filter, Plans = [] }) => {
     const scan = relation && filter && !index.endsWith('_pkey') ? [{ relation, filter }] : []
@@ -82,7 +82,7 @@ function scansOf(plans: readonly Plan[]): { relation: string; filter: string }[]
   })
 }
 
-/** The body of berth_now() stands in the plan. */
+/** The plan contains the body of berth_now(). */
 const comparesWithClock = (column: string, filter: string) =>
   new RegExp(`\\b${column} [<>]=? .{0,40}clock_timestamp`).test(filter)
 
@@ -109,7 +109,7 @@ async function complaints(about: readonly Statement[]): Promise<string[]> {
   return [...found]
 }
 
-/** A count of 64 bits reaches a reader without `Sql` as text. */
+/** Without `Sql`, 64-bit counts are read as text. */
 const asText = (column: pg.FieldDef): pg.FieldDef =>
   column.dataTypeID === pg.types.builtins.INT8 ? { ...column, dataTypeID: pg.types.builtins.TEXT } : column
 
@@ -161,7 +161,7 @@ async function readTypes(): Promise<ReadonlyMap<number, string>> {
   return new Map(rows.map((row) => [row.oid, nameOf(row) ?? 'anything']))
 }
 
-/** The columns that a statement would answer: it is parsed and described, and never runs. */
+/** Returns the columns of a statement, which is parsed and described but not executed. */
 const describe = (text: string): Promise<pg.FieldDef[]> =>
   new Promise((resolve, reject) => {
     let columns: pg.FieldDef[] = []

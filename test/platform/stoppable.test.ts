@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
 import { stoppable } from '../../src/platform/stoppable.ts'
 
-/** Yields what it has, then waits for the signal as a feed waits for news; `ended` says how it went. */
+/** Yields its values, then waits for the signal like a feed; `ended` records how it ended. */
 function feed(items: readonly number[]) {
   const state = { ended: false }
   const stream = stoppable(async function* (signal) {

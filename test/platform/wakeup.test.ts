@@ -30,7 +30,7 @@ function create({ url = database.url, clock = systemClock }: { url?: string | nu
   return { wakeups, heard }
 }
 
-/** Two processes over one database, both listening: each was woken once when its connection stood. */
+/** Two listening processes over one database. Each was woken once when it connected. */
 async function pair(clock = systemClock) {
   const [one, other] = [create({ clock }), create()]
   await until(() => one.heard.queue === 1 && other.heard.queue === 1, { what: 'both listen' })

@@ -9,7 +9,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** A server that starts before its database. */
+/** A server that starts before its database does. */
 const database = openDatabaseForEach()
 let door: Door
 let dataDir: string
@@ -76,7 +76,7 @@ test('a server reports a port that is in use, and the remedy', async () => {
   await start(port)
   await once(server, 'close') // with all of its output
   other.close()
-  // Before it, on a busy machine, that the database was late.
+  // On a busy machine, an earlier line reports that the database was late.
   expect(output.trimEnd().split('\n').at(-1)).toBe(
     `server.port: ${port} of 127.0.0.1 is in use by another process, perhaps another Berth; ` +
       'stop that process, or set another port (BERTH_PORT)',

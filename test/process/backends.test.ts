@@ -10,8 +10,8 @@ import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Promises that hold for every backend, with a real server: states, exit codes, times, and a server that is killed
- * again and again. `npm run test:executors` names the backends.
+ * Guarantees for every backend, with a real server: states, exit codes, times, and repeated kills of the server. `npm
+ * run test:executors` selects the backends.
  */
 const isLocal = process.env['BERTH_TEST_LOCAL'] !== undefined
 const conf = process.env['BERTH_TEST_SLURM']
@@ -26,7 +26,7 @@ interface Backend {
   /** Configuration of a pool over files in the folder. */
   configOf(folder: string): string
   environment?: Record<string, string>
-  /** The folder as jobs see it. */
+  /** The path of the folder inside of jobs. */
   seen(folder: string): string
   spec: object
 }
@@ -135,7 +135,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
   const sh = (text: string, more: object = {}) => ({ command: ['/bin/sh', '-c', text], ...backend.spec, ...more })
   const psij = ({ events }: Seen) => events.nodes.flatMap(({ psijState }) => psijState ?? [])
 
-  /** To its end, right after the job was seen as final. */
+  /** Reads the whole log right after the job was reported as final. */
   async function wholeLog(id: string): Promise<string> {
     const pages =
       'query ($id: ID!, $from: LogStart) { job(id: $id) { logs(first: 5000, from: $from) { text cursor isFinal } } }'

@@ -18,14 +18,14 @@ import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 /**
- * The README's promise for kill -9: jobs go on, and no byte or event is lost or repeated. `npm run test:whole` has
- * three kills.
+ * The README's guarantee for kill -9: jobs continue, and no byte or event is lost or repeated. `npm run test:whole`
+ * kills three times.
  */
 const linesTotal = isWhole ? 200_000 : 80_000
 const secondsTotal = isWhole ? 20 : 8
 const kills = isWhole ? 3 : 1
 
-/** Prints numbered lines, evenly over the time, and writes the checksum of its output to a file. */
+/** A job that prints numbered lines, evenly over the time, and writes the checksum of its output to a file. */
 const printer = `
 const hash = require('node:crypto').createHash('sha256')
 let line = 0
@@ -88,7 +88,7 @@ test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s; kills of the 
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** The whole log through one resumed subscription; offsets must meet without a gap. */
+/** Reads the whole log by one resumed subscription. Offsets must be contiguous. */
 async function readTail(jobId: string): Promise<string> {
   let text = ''
   let end = 0
@@ -109,7 +109,7 @@ async function readStatus(jobId: string): Promise<number[]> {
   for await (const message of api.stream<StatusAnswer>('jobStatus', statusQuery, { jobId })) {
     if (message.__typename === 'JobTransitions') seqs.push(...message.transitions.map(({ seq }) => seq))
   }
-  // Without a cursor the stream begins with the event that led to the state of that moment.
+  // Without a cursor, the stream begins with the event that led to the current state.
   return [...Array.from({ length: (seqs[0] ?? beginning) - beginning }, (_, i) => i + 1), ...seqs]
 }
 

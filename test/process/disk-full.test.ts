@@ -14,7 +14,7 @@ import { root } from '../support/sources.ts'
 import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
 
-/** A server whose database and spool are on a disk that fills up. Needs root, for it mounts one. */
+/** A server whose database and spool are on a disk that fills up. Requires root, to mount the disk. */
 const diskMegabytes = 120
 const lines = 3_000
 const disk = await mountSmallDisk(diskMegabytes)

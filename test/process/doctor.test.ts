@@ -7,7 +7,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** `berth doctor` against real servers: one for the API, which reaches the database through a proxy, and one that leads. */
+/** `berth doctor` with real servers: one serves the API and reaches the database through a proxy, another one leads. */
 let door: Door
 const directory = makeDirectory()
 let api: BerthProcess

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 /**
- * Keys, slots and limits hold when many clients use several server processes at once, and when one is killed.
+ * Keys, slots and limits are respected when many clients use several server processes at once, and when one is killed.
  * `npm run test:whole` kills it 20 times, and has 50 rounds.
  */
 const servers = 3
@@ -63,7 +63,7 @@ async function submit(api: Api | undefined, one: object): Promise<Answer> {
   return submitJob
 }
 
-/** `count` requests at once, spread over all servers. */
+/** Sends `count` requests at once, spread over all servers. */
 const everywhere = <T>(count: number, work: (api: Api | undefined, index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(apis[index % servers], index)))
 
@@ -136,7 +136,7 @@ test(`after kill -9 between commit and response, ${kills} times, every retry fin
 }, async () => {
   for (let kill = 0; kill < kills; kill++) {
     const names = Array.from({ length: keysPerKill }, (_, n) => `kill-${kill}-${n}`)
-    // The answer reads the approvals of its job, which nobody may now: so it is committed, and not answered.
+    // The viewer may not read the approvals in the response, so the job is committed without a response.
     const held = await database.db.pool.connect()
     await held.query('BEGIN; LOCK TABLE approval IN ACCESS EXCLUSIVE MODE')
     const server = running[0] as BerthProcess
@@ -157,7 +157,7 @@ test(`after kill -9 between commit and response, ${kills} times, every retry fin
 const jobsNamed = async (names: readonly string[]) =>
   (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job WHERE name = ANY($1)', [names]))[0]?.n
 
-/** Whether an answer came. */
+/** Whether the server responded. */
 async function answered(url: string, one: object): Promise<boolean> {
   const query = mutation.replace('job { id }', 'job { id approval { id } }')
   return fetch(`${url}/graphql`, {

@@ -8,7 +8,7 @@ import { personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** Reports of jobs, with real processes: by the command line, by a handler, and while the server is away. */
+/** Reports of jobs, with real processes: by the command line, by a handler, and while the server is unreachable. */
 const config = 'pools: [{ name: here, executors: [local, handler], nodes: [{ name: n1, cpu: 8, memoryGib: 8 }] }]\n'
 const { server: first, api, database, dataDir } = await openServerBy(startBerthProcess, config)
 const berth = join(root, 'berth')
@@ -83,7 +83,7 @@ test('a job reports over the command line with its token, which expires with the
   expect(JSON.stringify(told)).not.toContain(token)
 })
 
-/** Fails until a run finds a closure. */
+/** A job that fails until a run finds a closure. */
 const resuming = `
 if [ "$BERTH_CLOSURE" ]; then echo "resumed $(cat "$BERTH_CLOSURE")"; exit 0; fi
 echo '{"step":3}' | '${berth}' closure
@@ -117,7 +117,7 @@ export default {
 test('reports of handlers are stored although the server is killed and restarted', { timeout: 180_000 }, async () => {
   const module = join(dataDir, 'steps.mjs')
   await writeFile(module, handler)
-  // One sends all its reports before a server is there again, the other goes on working.
+  // One handler sends all its reports before a server runs again, the other continues to work.
   const jobs = await Promise.all(
     [50, 150].map(async (steps) => ({ steps, id: await api.submit({ handler: module, input: { steps } }) })),
   )

@@ -11,11 +11,11 @@ import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 /**
- * Leaders that are killed and frozen: another leads, nothing starts twice, and limits hold on the way. For longer:
- * `BERTH_KILL_SECONDS=300 npx vitest run test/process/leaders.test.ts`.
+ * Leaders that are killed and frozen: another server leads, no run starts twice, and limits are respected. To run
+ * longer: `BERTH_KILL_SECONDS=300 npx vitest run test/process/leaders.test.ts`.
  */
 const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? (isWhole ? 5 : 2))
-/** At least, and until another has led and finished a job; by hand: `BERTH_FREEZE_SECONDS=30`. */
+/** Minimum time, until another server has led and finished a job. By hand: `BERTH_FREEZE_SECONDS=30`. */
 const freezeSeconds = Number(process.env['BERTH_FREEZE_SECONDS'] ?? 0)
 const limit = 6
 
@@ -74,13 +74,13 @@ const simulated = (seconds: number) => ({
 const count = async (condition: string) =>
   (await sql<{ n: number }>(`SELECT count(*) AS n FROM job WHERE ${condition}`))[0]?.n ?? 0
 
-/** Somebody else leads; as long as the lease of a frozen one takes. */
+/** Waits until another process leads, which takes as long as the lease of a frozen leader. */
 const ledBeyond = (epoch: number) =>
   until(async () => (await sql<{ epoch: number }>('SELECT epoch FROM scheduler_leader'))[0]?.epoch !== epoch, {
     what: 'another leads',
   })
 
-/** From here on every row says which server wrote it: in which table, and who led the pool then, in which epoch. */
+/** From now on every row records which server wrote it, in which table, and who led the pool in which epoch. */
 async function trace() {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
@@ -98,9 +98,7 @@ async function trace() {
   await client.end()
 }
 
-/**
- * Tables that this server wrote to after another had taken over from `epoch`, while it led itself or while it did not.
- */
+/** Returns the tables that this server wrote after another one took over from `epoch`, as the leader or not. */
 const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: number; leading: boolean }) =>
   (
     await sql<{ name: string }>(
@@ -110,7 +108,7 @@ const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: 
     )
   ).map(({ name }) => name)
 
-/** Tables that every process writes: it numbers events, chains audit entries, folds tallies, and evaluates conditions. */
+/** Tables that every process writes, to number events, chain audit entries, and evaluate conditions. */
 const everyProcess = [
   ...['account_tally', 'account_total', 'audit_entry', 'audit_head', 'event', 'feed_head', 'queue_tally'],
   ...['condition', 'condition_check', 'condition_event', 'server_process'],
@@ -125,7 +123,7 @@ async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; ep
   expect(byOther).toEqual(expect.arrayContaining(['job', 'pool_change', 'run']))
 }
 
-/** Thaws the server once it was frozen for the configured time since `since`. */
+/** Thaws the server when it was frozen for the configured time since `since`. */
 const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
   await until(() => Date.now() - since >= freezeSeconds * 1_000, {
     what: 'it was frozen long enough',
@@ -139,7 +137,7 @@ test('killing the leader repeatedly under load starts no job twice, and exceeds 
   const client = new pg.Client({ connectionString: database.url })
   client.on('error', () => undefined)
   await client.connect()
-  // Every start says how many hold resources then, itself among them.
+  // Every start reports how many jobs hold resources then, including itself.
   await client.query(`CREATE TABLE seen (holding bigint);
     CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO seen SELECT count(*) FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING'); RETURN NULL; END $$;

@@ -7,7 +7,7 @@ import { CommandLine, type RunningProcess } from '../support/command-line.ts'
 import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 
-/** Live views on a terminal, and a server that is killed and starts again. Nobody leads its pool: jobs stay QUEUED. */
+/** Live views on a terminal, with a server that is killed and restarted. Its pool has no leader. */
 let server: BerthProcess
 const dataDir = makeDirectory()
 let port: number
@@ -17,7 +17,7 @@ let env: Record<string, string>
 const enter = '\u001b[?1049h\u001b[?25l\u001b[H\u001b[J'
 const leave = '\u001b[?25h\u001b[?1049l'
 
-/** Sequences that clear more than a line. */
+/** Escape sequences that clear more than a line. */
 const clears = ['J', '0J', '1J', '2J', '3J', '?1049h'].map((code) => `\u001b[${code}`)
 
 const start = () => {

@@ -10,7 +10,7 @@ import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** How the mode of a server is decided at its start, in real processes over one database. */
+/** A server's access mode is decided at its start; real processes share one database. */
 const secret = 'bootstrap-secret-of-this-test'
 const dataDir = makeDirectory()
 
@@ -19,7 +19,7 @@ const database = await openDatabase()
 const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthServer> =>
   startBerth({ dataDir, env: { DATABASE_URL: database.url, ...env }, args })
 
-/** The message of a server that refuses to start. */
+/** Returns the error message of a server that does not start. */
 async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
@@ -30,7 +30,7 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
       NODE_COMPILE_CACHE,
       BERTH_DATA_DIR: dataDir,
       BERTH_PORT: '0',
-      // A slow machine adds warnings.
+      // On a slow machine there are additional warnings.
       BERTH_LOG_LEVEL: 'fatal',
       DATABASE_URL: database.url,
       ...env,
@@ -56,7 +56,7 @@ describe('the access mode of a server', () => {
       name: 'local',
       level: 'ADMIN',
     })
-    // Users and tokens that are made now count from the next start.
+    // Users and tokens that are created now take effect at the next start.
     await mutate(local, 'createUser', { input: { name: 'ann', level: 'RESEARCHER' } })
     expect(await local.data(info)).toEqual({ serverInfo: { singleUser: true } })
     await server.end()

@@ -11,7 +11,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** A server whose database a newer version of Berth takes over. */
+/** A server whose database is migrated by a newer version of Berth. */
 const dataDir = makeDirectory()
 let server: ChildProcess
 let output = ''
@@ -34,7 +34,7 @@ async function start(folder: string) {
 
 const refusal = 'The database was used by a newer version of Berth (migration 20990101000000_more): start that one\n'
 
-/** The log has other lines on a loaded machine, as how long the database took. */
+/** On a loaded machine, the log has other lines, for example about a slow database. */
 const withoutLog = (text: string) => text.slice(text.lastIndexOf('}') + 1).trimStart()
 
 test('a server ends when its database is migrated, even if its folder already has the new version', async () => {

@@ -13,12 +13,12 @@ import { findPython, pythonEnv, reportMissing } from '../support/python.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** Faults while a job prints a thousand lines a second. */
+/** Faults of the connection while a job prints a thousand lines a second. */
 const { cuts, kills, lines, polledLines } = isWhole
   ? { cuts: 50, kills: 5, lines: 120_000, polledLines: 3_000 }
   : { cuts: 4, kills: 1, lines: 4_000, polledLines: 1_000 }
 
-/** Calls in flight while the server, and once the client, are killed. */
+/** Calls in progress while the server, and once the client, is killed. */
 const { calls, killsWhileCalling } = isWhole ? { calls: 200, killsWhileCalling: 4 } : { calls: 8, killsWhileCalling: 1 }
 
 const python = findPython()
@@ -63,7 +63,7 @@ for number in range(int(sys.argv[1])):
         time.sleep(max(0, begun + number / 1000 - time.monotonic()))
 `
 
-/** Submits, prints the id, follows to the end, and prints the hashes of the text, the lines and the bytes that arrived. */
+/** A program that submits, prints the id, follows to the end, and prints hashes of text, lines and bytes. */
 const following = `
 import hashlib, sys, threading
 import berth
@@ -98,7 +98,7 @@ async function startFollower(count: number) {
   return startPython(proxy.url, following, [join(dataDir, 'printing.py'), String(count)])
 }
 
-/** The last line of a follower that has everything. */
+/** The last line of a follower that received everything. */
 function expectAll(output: string, count: number): void {
   const text = Array.from({ length: count }, (_, number) => `line ${number} é\n`).join('')
   const hash = createHash('sha256').update(text).digest('hex')
@@ -134,7 +134,7 @@ it.skipIf(python === null)('the Python client polls a job behind a proxy that bl
   }
 })
 
-/** Leaves a line for each call, and returns the square. */
+/** A function that appends a line for each call, and returns the square. */
 const called = `
 def square(number):
     with open("calls.txt", "a") as file:

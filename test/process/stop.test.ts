@@ -9,10 +9,10 @@ import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** `npm start` as people stop it: a terminal signals the whole process group, and npm hands the signal on once more. */
+/** Stops `npm start` by Ctrl-C: the terminal signals the process group, and npm forwards the signal. */
 interface Group {
   url: string
-  /** To every process of the group. */
+  /** Signals every process of the group. */
   signal(signal: NodeJS.Signals): void
   /** Exit code of npm; null: a signal ended it. */
   ended: Promise<number | null>
@@ -42,7 +42,7 @@ async function npmStart(): Promise<Group> {
   const group: Group = {
     url,
     signal: (signal) => void process.kill(-(child.pid ?? 0), signal),
-    // The streams end when the last process of the group has.
+    // The streams end when the last process of the group ends.
     ended: once(child, 'close').then(([code]) => {
       running.delete(group)
       return code as number | null
@@ -62,7 +62,7 @@ async function postmaster(): Promise<number | undefined> {
   return Number((await readFile(join(dataDir, file), 'utf8')).split('\n')[0])
 }
 
-/** The process has ended and was reaped. */
+/** Whether the process has ended and was reaped. */
 function isGone(pid: number): boolean {
   try {
     return !process.kill(pid, 0)

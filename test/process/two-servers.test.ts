@@ -16,7 +16,7 @@ import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
-/** Server processes over one PostgreSQL: nothing is kept in one of them that another needs. */
+/** Server processes over one PostgreSQL: no process keeps data that another one needs. */
 const dataDir = makeDirectory()
 const servers: BerthProcess[] = []
 const apis: Api[] = []

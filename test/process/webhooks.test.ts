@@ -71,7 +71,7 @@ async function submit(server: BerthProcess | undefined, count: number): Promise<
 const count = async (from: string): Promise<number> =>
   Number((await database.db.sql.query<{ n: string }>(`SELECT count(*) AS n FROM ${from}`))[0]?.n)
 
-/** Ends pauses that are longer than a lease. Returns how many deliveries waited so long. */
+/** Shortens pauses that exceed a lease. Returns the number of deliveries with such pauses. */
 async function skipPauses(): Promise<number> {
   const skipped = await database.db.sql.query(
     `UPDATE webhook_delivery SET due_at = berth_now() WHERE endpoint = 'ci' AND state = 'PENDING' AND due_at > berth_now() + $1 * interval '1 ms' RETURNING 1`,
@@ -84,7 +84,7 @@ async function skipPauses(): Promise<number> {
 const isOfJob = ({ content: { type } }: ReceivedMessage) => type.startsWith('job.')
 const nameEvent = ({ content: { data: event } }: ReceivedMessage) => `${event['jobId']} ${event['seq']}`
 
-/** Verifies as docs/webhooks.md does with bash and openssl. */
+/** Verifies a message as docs/webhooks.md does with bash and openssl. */
 async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: string): Promise<string[]> {
   const [, verify = ''] =
     /```bash\n([^`]*verify\(\)[^`]*)```/.exec(await readFile(join(root, 'docs/webhooks.md'), 'utf8')) ?? []
@@ -111,7 +111,7 @@ async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: s
   )
 }
 
-/** The same message, properly signed longer ago than a receiver accepts. */
+/** Returns the same message with a valid but too old signature. */
 function age({ headers, ...message }: ReceivedMessage): ReceivedMessage {
   const seconds = Number(headers['webhook-timestamp']) - 301
   const signature = new Webhook(secrets.new).sign(headers['webhook-id'] ?? '', new Date(seconds * 1_000), message.body)
@@ -128,7 +128,7 @@ test('each event is delivered at least once, signed and with one id', {
   let requests = 0
   await using receiver = await startReceiver(secrets.old, (message) => {
     requests += 1
-    // Every third or fourth request fails, whichever event it carries.
+    // Every third or fourth request fails, regardless of its event.
     if (requests % 10 < 3) return isWhole ? { status: 500 } : { status: 503, headers: { 'retry-after': '1' } }
     accepted.push(message)
     return { status: 204 }
@@ -137,7 +137,7 @@ test('each event is delivered at least once, signed and with one id', {
   const urls = { url: receiver.url, hanging: hanging.url }
   await Promise.all([0, 1].map((index) => start(index, { ...urls, secret: secrets.old })))
 
-  // The secret is replaced with the restarts, and the receiver gets the new one in the middle.
+  // The secret is replaced during the restarts. The receiver gets the new one in the middle.
   const both = [secrets.new, secrets.old]
   const turns = isWhole ? [both, both, ...Array(8).fill(secrets.new)] : [both, both]
   let killAtMs = Date.now()

@@ -52,7 +52,7 @@ const deliveries = (endpoint: string) =>
     [endpoint],
   )
 
-/** Makes the pauses of failed deliveries pass, and forgets their errors. */
+/** Ends the pauses of failed deliveries, and removes their errors. */
 const skipPauses = () =>
   sql(`UPDATE webhook_delivery SET due_at = berth_now(), error = NULL WHERE state = 'PENDING' AND error IS NOT NULL`)
 

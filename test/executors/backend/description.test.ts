@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createDescriber } from '../../../src/executors/backend/description.ts'
 import { BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 
-/** A backend that answers when the test says so, on a clock that the test moves. */
+/** A backend whose responses and clock the test controls. */
 function slowBackend() {
   let nowMs = 0
   const readings: PromiseWithResolvers<{ version: string; available: true; message: null }>[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseGpuUse, readGpuUse, sampleGpus } from '../../../src/executors/backend/gpus.ts'
 
-/** Of a machine with two A100 and a GPU in MIG mode, for which the driver reports no utilization. */
+/** Output of a machine with two A100 and a GPU in MIG mode, for which the driver reports no utilization. */
 const output = '0, 35, 1024\n1, 100, 40536\n2, [N/A], 512\n'
 const mebibyte = 1024 ** 2
 

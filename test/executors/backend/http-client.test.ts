@@ -8,14 +8,14 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 
 const piece = Buffer.alloc(256 * 1024)
-/** More than the buffers of both ends of a connection. */
+/** Larger than the buffers of both ends of a connection. */
 const piecesMax = 400
 
 let clock: FakeClock
 let client: HttpClient
 let server: Server
 let answer: RequestListener
-/** Pieces that the client took from its source, and whether it closed the source. */
+/** The pieces that the client read from its source, and whether it closed the source. */
 let taken: number
 let isClosed: boolean
 
@@ -47,7 +47,7 @@ function put(body: AsyncIterable<Uint8Array>, signal?: AbortSignal) {
   return client.send(target, { method: 'PUT', path: '/', body, signal })
 }
 
-/** The client waits until the backend takes more: it has set a time limit, and takes no more from its source. */
+/** Waits until the client waits for the backend: it has set a time limit, and reads no more from its source. */
 const untilBlocked = (before = 0) => until(() => taken > before && clock.sleeping === 1, { what: 'the upload waits' })
 
 describe('a request with a streamed body', () => {

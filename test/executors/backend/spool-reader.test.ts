@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { followSpool, type Loss, type Spool } from '../../../src/executors/backend/spool-reader.ts'
 import type { LogChunk } from '../../../src/executors/executor.ts'
 
-/** Two files in memory, and a reader of them. */
+/** A reader of two files in memory. */
 function openRun() {
   const files = { out: Buffer.alloc(0), err: Buffer.alloc(0) }
   const losses: Loss[] = []

@@ -7,7 +7,7 @@ import { read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
 
-/** Appends a mark when it begins, and behaves as its input says. */
+/** A module that appends a mark when it begins, and behaves as its input says. */
 const behaving = `
 import { appendFileSync } from 'node:fs'
 export default {
@@ -112,7 +112,7 @@ it('a closure that was saved while the server was unreachable is kept after a ki
   expect(await readdir(join(own.directory, 'spool/runs'))).not.toContain(run.runId)
 })
 
-/** An object of so many levels. */
+/** Returns an object with this number of levels. */
 const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
 
 it.each([65, 100_000])('a closure with %i levels is ignored, and the run ends normally', async (depth) => {

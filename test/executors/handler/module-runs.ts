@@ -10,7 +10,7 @@ import { finishRun, machineParts, runOf } from '../runs.ts'
 const open = (directory: string) =>
   createHandlerExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts })
 
-/** The contract of executors, with a module that appends a mark when it begins and behaves as its input says. */
+/** Runs the contract of executors with a module that appends a mark when it begins, and behaves as its input says. */
 export const testContract = (fileName: string, source: string): void =>
   contract('handler', async () => {
     const directory = makeDirectory()
@@ -32,14 +32,14 @@ export const testContract = (fileName: string, source: string): void =>
 interface HandlerExecutor {
   directory: string
   executor: Executor
-  /** Runs a module with this source. null: the file has been written before. */
+  /** Runs a module with this source; null: the file exists already. */
   runModule(
     source: string | null,
     more?: { input?: object; closure?: object; name?: string },
   ): Promise<{ out: string; err: string; exitCode: number; cause: string | undefined }>
 }
 
-/** An executor for the tests of a file. `module`: the name of modules that have none. */
+/** Opens an executor for the tests of a file. `module` is the default name of the module. */
 export function openHandlerExecutor(module: string): HandlerExecutor {
   const own: HandlerExecutor = {
     directory: '',

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 import { runOf, untilEnded } from '../runs.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
 
-/** Appends a mark when it begins, and behaves as its input says. */
+/** A module that appends a mark when it begins, and behaves as its input says. */
 const behaving = `
 import signal, sys, time
 import berth

@@ -34,7 +34,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
       workdir: '/d',
       environment: [{ name: 'HOME', value: '/d' }],
     })
-    // In one stream, for two have no order.
+    // Uses one stream, because the order of two streams is undefined.
     expect((await read(executor, mounted)).out).toMatch(/^from the machine\n.*\/d\/x/)
     for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
       await expect(start('true', data)).rejects.toMatchObject({ reason: 'BAD_SPEC' })

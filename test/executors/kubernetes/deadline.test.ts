@@ -5,7 +5,7 @@ import { interpretPod } from '../../../src/executors/kubernetes/pod-state.ts'
 
 const toldAt = '2026-01-01T01:00:00Z'
 
-/** The kubelet has said that it is out of time, and never said that its container ended. */
+/** A pod of which the kubelet reported DeadlineExceeded, but never the end of its container. */
 const pod: Pod = {
   metadata: {
     name: 'p',

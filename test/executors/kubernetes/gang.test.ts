@@ -7,7 +7,7 @@ import { type ClusterServer, fastClock, startClusterServer } from '../cluster-se
 import { observe } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
-/** A run of several pods of which the cluster places a part. */
+/** A run of several pods, some of which the cluster cannot place. */
 
 let directory: string
 let server: ClusterServer
@@ -66,7 +66,7 @@ const nowhere = (replica: number): Pod =>
 
 const podsNow = () => (server.items['pods'] ?? []) as readonly Pod[]
 
-/** Kubelets that obey orders to stop. */
+/** Imitates kubelets that obey stop orders. */
 function obey(): void {
   server.items['pods'] = podsNow().map((pod) => {
     if (pod.metadata.annotations?.[annotations.stop] === undefined) return pod

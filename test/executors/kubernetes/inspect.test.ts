@@ -125,7 +125,7 @@ test('a waiting pod is reported with the latest event of the kubelet', async () 
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: 'FailedMount u0' })
 })
 
-/** Placed by the API server ten seconds ago, on a node whose clock is two hours slow. */
+/** A pod that the API server placed ten seconds ago, on a node whose clock is two hours slow. */
 const onSlowNode = (state: State, phase = 'Running') => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString().replace(/\.\d+/, '')
   const slowSeconds = 7_200
@@ -142,7 +142,7 @@ test('a pod on a node with a slow clock starts at its placement, and runs for th
   server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
   const running = await observe(executor, handle)
   const startedMs = 'startedAt' in running ? (running.startedAt?.getTime() ?? 0) : 0
-  // Without the correction it is two hours.
+  // Without the correction, the difference is two hours.
   expect(Date.now() - startedMs).toBeLessThan(3_600_000)
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(8), finishedAt: slowAgo(3) }
   server.items['pods'] = [onSlowNode({ terminated }, 'Succeeded')]

@@ -11,7 +11,7 @@ import { openCluster } from './open-cluster.ts'
 import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
-/** Real pods, where there is a cluster. */
+/** Real pods, if the environment names a cluster. */
 const open = async (directory: string) =>
   openCluster({
     kubeconfig,
@@ -253,7 +253,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       await kubectl('patch', 'pod', `${handle}-0`, '-p', '{"spec":{"activeDeadlineSeconds":3}}')
       const end = await untilEnded(executor, handle, 70_000)
       expect(end).toMatchObject({ cause: 'MAX_RUN_TIME' })
-      // A kubelet of 1.20 does not always say how its container ended.
+      // A kubelet of version 1.20 does not always report how its container ended.
       expect([3, 137]).toContain(end.exitCode)
       expect((await reading).out).toBe('first\nlast\n')
     })

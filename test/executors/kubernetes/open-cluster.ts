@@ -2,7 +2,7 @@ import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes
 import type { KubernetesOptions } from '../../../src/executors/kubernetes/start.ts'
 import { machineParts } from '../runs.ts'
 
-/** An executor over a cluster, with the options of tests. */
+/** Opens an executor on a cluster, with the options of tests. */
 export const openCluster = (options: Partial<KubernetesOptions>): KubernetesExecutor =>
   new KubernetesExecutor({
     installation: 'test',

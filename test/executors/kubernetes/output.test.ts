@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { logBeginning, type PodPosition, readOutputAfter } from '../../../src/executors/kubernetes/output.ts'
 
-/** How the log of a pod becomes the output of its job. */
+/** Conversion of the log of a pod to the output of its job. */
 
 async function* cutInto(text: string, size: number): AsyncGenerator<Buffer> {
   const whole = Buffer.from(text, 'latin1')
   for (let from = 0; from < whole.length; from += size) yield whole.subarray(from, from + size)
 }
 
-/** `plain`: the output without stamps, needed where stamps are in the middle of lines. */
+/** `plain`: the output without stamps, which is read if stamps are in the middle of lines. */
 async function readAll(text: string, from: PodPosition, { size = 65_536, follows = false, plain = '' } = {}) {
   const read = {
     out: '',
@@ -33,7 +33,7 @@ async function readAll(text: string, from: PodPosition, { size = 65_536, follows
 }
 
 describe('the output of a pod', () => {
-  /** Stamps that repeat, go back a little, and are far apart. */
+  /** Entries with stamps that repeat, decrease slightly, and are far apart. */
   const stamps = fc.array(fc.constantFrom(0, 0, 1, 7, -3, 90_000), { minLength: 1, maxLength: 15 }).map((steps) => {
     let at = Date.parse('2026-01-01T00:00:00Z')
     return steps.map((step) => {

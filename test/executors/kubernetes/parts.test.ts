@@ -14,7 +14,7 @@ import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** Parsing of answers, and objects of runs, without a cluster. */
+/** Parsing of responses, and objects of runs, without a cluster. */
 
 describe('the script of a run', () => {
   const directory = makeDirectory()

@@ -18,7 +18,7 @@ export async function kubectl(...words: string[]): Promise<string> {
   return (await run('kubectl', ['--kubeconfig', kubeconfig ?? '', ...words])).stdout
 }
 
-/** One field of an object, as JSONPath. */
+/** Reads a field of an object, by a JSONPath. */
 export const fieldOf = (kind: string, name: string, path: string): Promise<string> =>
   kubectl('get', kind, name, '-o', `jsonpath={${path}}`)
 
@@ -53,7 +53,7 @@ async function replace(path: string, object: object): Promise<void> {
   await child
 }
 
-/** The pods with this label got their nodes so much earlier. */
+/** Changes when the pods with this label got their nodes, to `ms` earlier. */
 export async function placeEarlier(label: string, ms: number): Promise<void> {
   const { items } = JSON.parse(await kubectl('get', 'pods', '-l', label, '-o', 'json'))
   for (const pod of items) {
@@ -69,8 +69,8 @@ export async function placeEarlier(label: string, ms: number): Promise<void> {
 }
 
 /**
- * A pod that is not of Berth and keeps second pods of runs off the node. Nothing of the node tells that, so the server
- * plans with it all the same.
+ * Creates a pod that keeps second pods of runs off the node. The node does not report this, so the server still plans
+ * with it.
  */
 export async function keepSecondPodsAway(): Promise<AsyncDisposable> {
   const labelSelector = { matchLabels: { 'berth/replica': '1' } }
@@ -90,7 +90,7 @@ export async function tagImage(name: string): Promise<void> {
   await run('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'tag', '--force', image, name])
 }
 
-/** Freezes a process of the cluster, as the script that started it noted it, for as long as the work takes. */
+/** Freezes a process of the cluster (the script that started it stored its pid) during the work. */
 export async function frozen(name: 'kubelet' | 'kube-apiserver', work: () => Promise<void>): Promise<void> {
   const pid = Number.parseInt(await readFile(join(dirname(kubeconfig ?? ''), `${name}.pid`), 'utf8'), 10)
   process.kill(pid, 'SIGSTOP')

@@ -42,7 +42,7 @@ pools: [{ name: cluster, executors: [kubernetes], relaxReplicas: true, schedulin
   return { api, directory }
 }
 
-/** Jobs of a real server whose pods and node disappear. */
+/** Jobs of a real server that lose their pods or nodes. */
 describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }, () => {
   if (opened === null) return
   const { api, directory } = opened
@@ -96,7 +96,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   })
   const marks = async (name: string) => (await readFile(join(directory, name), 'utf8')).trim().split('\n')
 
-  /** Saves a closure each second; ends some steps after it was continued. */
+  /** A job that saves a closure each second, and ends some steps after it was continued. */
   const counting = `${busyboxPost}
     save() {
       post '{"query": "mutation { saveClosure(input: { closure: { step: '$1' } }) { __typename } }"}'
@@ -172,12 +172,12 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     kubectl('get', 'pods', '-l', `berth/job=${id}`, '-o', 'jsonpath={.items[*].status.phase}')
   const pods = async (id: string) =>
     (await kubectl('get', 'pods', '-l', `berth/job=${id}`, '-o', 'name')).trim().split('\n')
-  /** The next run of the job may have pods by then. */
+  /** The next run of the job may already have pods. */
   const untilRemoved = (id: string, names: readonly string[]) =>
     until(async () => !(await pods(id)).some((name) => names.includes(name)), {
       what: 'its pods are removed',
     })
-  /** Resolves with the pods of its run. */
+  /** Waits until one of two pods runs, and returns the pods of the run. */
   const untilPlacedInPart = async (id: string) => {
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('anti-affinity') ?? false, 'it says what is missing')
     await until(async () => (await phases(id)).split(' ').toSorted().join() === 'Pending,Running', {
@@ -204,7 +204,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   }, 600_000)
 
   it('the pull of an image does not count as run time', async () => {
-    // A cluster may have those of earlier runs of this test.
+    // The cluster may have images of earlier runs of this test.
     const late = `localhost/late:${process.pid}`
     const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('ImagePull') ?? false, 'it cannot be pulled')

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { kubectl, onlyNode } from './real-cluster.ts'
 
-/** Serves the snapshots of runs at the address of the node, in place of a server, to pods with the token of the run. */
+/** Serves snapshots at the address of the node, instead of a server, to pods with the token of the run. */
 export async function startSnapshotServer() {
   const { metadata } = await onlyNode()
   const path = 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}'

@@ -95,7 +95,7 @@ test('the description of the pod has no token, and the job begins in the folder 
     workingDir: '/berth-work',
     volumeMounts: expect.arrayContaining([{ name: 'snapshot', mountPath: '/berth-work', subPath: 'files' }]),
   })
-  // The image that fetches is not that of the job, and gets no other value of the Secret.
+  // The container that fetches does not use the job's image, and gets no other value of the Secret.
   expect(spec.initContainers?.[0]?.volumeMounts.map(({ subPath }) => subPath)).toEqual([undefined, 'fetch'])
   expect(describePod(runOf({})).spec.initContainers).toBeUndefined()
 })

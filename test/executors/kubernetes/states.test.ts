@@ -237,7 +237,7 @@ describe('the state of a run', () => {
     expect(seen(stopped(makePod({ phase: 'Failed' }, terminated(128, 'StartError', 'killed'))))).toMatchObject(end)
   })
 
-  // Since 1.27; the moments are null.
+  // Since version 1.27, these times are null.
   const unlocated = {
     state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null } },
   }

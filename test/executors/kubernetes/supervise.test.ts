@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { superviseScript } from '../../../src/executors/kubernetes/pod.ts'
 import { makeDirectory } from '../../support/directory.ts'
 
-/** The first process of a pod, in a namespace of processes of its own. */
+/** The first process of a pod, in its own pid namespace. */
 
 let directory: string
 const path = (name: string) => join(directory, name)
@@ -41,7 +41,7 @@ async function supervised(command: string, given: Arguments = {}): Promise<Child
   })
 }
 
-/** The next word, and its moment in ms since the boot, because this process may read it late. */
+/** Returns the next word, and its time in ms since boot, because this process may read it late. */
 async function heard({ stdout }: ChildProcess): Promise<[string, number]> {
   const [bytes] = stdout ? await once(stdout, 'data') : []
   const [words = '', up] = String(bytes).trim().split(' at ')

@@ -10,7 +10,7 @@ import { type ClusterServer, fastClock, startClusterServer } from '../cluster-se
 import { observe, resourcesOf, runOf } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
-/** Answers of a proxy instead of the API server, and answers to retry. */
+/** Responses that a proxy sends instead of the API server, or that must be retried. */
 
 let directory: string
 let server: ClusterServer
@@ -32,7 +32,7 @@ afterEach(async () => {
 const run = runOf({ command: ['true'] })
 const handle = makeHandle(run.runId)
 
-/** Answers requests instead of the API server. */
+/** Responses that the API server did not send, or that are retried. */
 const answers: [string, number, string][] = [
   ['a page with 200', 200, '<html>Log in first</html>'],
   ['a redirect', 302, ''],
@@ -176,7 +176,7 @@ describe('while the cluster cannot serve', () => {
   it('an inherited start ends only if it is aborted', async () => {
     const slow = open(500)
     const cancelled = new AbortController()
-    // Twenty minutes and more.
+    // At least twenty minutes.
     const starting = slow.start({ ...run, inherited: true }, cancelled.signal)
     expect(await within(starting)).toBe('waits')
     cancelled.abort()

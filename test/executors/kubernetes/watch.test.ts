@@ -13,9 +13,9 @@ import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
 
-/** Watches of an API server that ends, cuts off and freezes its answers. */
+/** Watches of an API server that ends, cuts off and freezes its responses. */
 
-/** So many times faster than in life. */
+/** The clock of the executor runs this much faster. */
 const rate = 50
 /** Pause between two connections of a watch. */
 const pauseMs = 1_000
@@ -25,7 +25,7 @@ let cluster: ClusterApi
 let clock: Clock
 let abort: AbortController
 let watching: Promise<void>
-/** Handles in the order in which they were named. */
+/** Handles in the order in which the watch yielded them. */
 let named: string[]
 let pauses: number
 
@@ -78,7 +78,7 @@ const are = (...expected: string[]) =>
   })
 const watches = (count: number) => until(() => server.watchedFrom.length >= count, { what: `${count} watches` })
 
-/** The pod changes without an event. */
+/** Changes the pod without sending an event. */
 function change(name: string, phase: string): void {
   server.version += 10
   server.items['pods'] = [makePod(name, server.version, phase)]

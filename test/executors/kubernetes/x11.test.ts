@@ -9,7 +9,7 @@ import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded
 import { openCluster } from './open-cluster.ts'
 import { fieldOf, image, kubeconfig, kubectl } from './real-cluster.ts'
 
-/** Real displays, where there is a cluster and the image of the tests has an X server. */
+/** Real displays, if there is a cluster and its test image has an X server. */
 const hasServer = ['Xvfb', 'xkbcomp', 'xdpyinfo'].every((name) => existsSync(`/usr/bin/${name}`))
 
 type Spec = Parameters<typeof runOf>[0]
@@ -78,7 +78,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     await untilState(executor, stopped, 'running')
     await untilState(executor, killed, 'running')
     await executor.stop(stopped, 5_000)
-    // The command kills its own shell as well, so its exit code says nothing; a busy kubelet may refuse it.
+    // The command kills its own shell as well, so its exit code is meaningless; a busy kubelet may reject it.
     const kill = ['exec', `${killed}-0`, '-c', 'job', '--', '/bin/sh', '-c', 'kill -KILL -1']
     await until(
       async () => {

@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts'
 import { observe, read, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
-/** A data directory that disappears for a while: its runs continue, and the executor reports no end and creates nothing. */
+/** Makes a data directory disappear: runs continue, and the executor reports no end and creates no files. */
 let directory: string
 let dataDir: string
 let awayDir: string

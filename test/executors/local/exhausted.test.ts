@@ -14,11 +14,11 @@ import { openLocal } from './runs.ts'
 
 const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
 
-/** The process that starts the shims. */
+/** Returns the process that starts the shims. */
 const spawnerOf = (spoolDir: string) =>
   execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
 
-/** Where a cgroup can be made that limits processes. */
+/** Directory for a cgroup that limits processes; undefined: this machine does not allow it. */
 const limitsProcesses = cgroupTreeOf('pids')
 
 it('a start waits for free space on the disk', async (context) => {

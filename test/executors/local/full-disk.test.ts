@@ -25,7 +25,7 @@ async function readAll(executor: Executor, handle: string) {
 }
 
 const numbersIn = (text: string) => [...text.matchAll(/^x+ (\d+)$/gm)].map(([, number]) => Number(number))
-/** Less than a pipe holds. */
+/** All lines fit into a pipe. */
 const count = 40
 
 it.each([

@@ -8,7 +8,7 @@ import type { JobSpec } from '../../../src/domain/spec.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { runOf } from '../runs.ts'
 
-/** A job has the three files of its streams, whatever the program had open that started the server. */
+/** A job inherits only the three files of its streams, whatever files the program that started the server had open. */
 const bash = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path))
 const isPossible = process.platform === 'linux' && bash !== undefined
 const accounts = process.getuid?.() === 0 ? [null, 'nobody'] : [null]

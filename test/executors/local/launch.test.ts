@@ -72,7 +72,7 @@ const finish = (run: RunSpec) => finishRun(executor, run)
 const sh = (script: string, spec: Spec = {}) => runOf({ command: ['/bin/sh', '-c', script], ...spec })
 const write = (name: string, text: string) => writeFile(join(directory, name), text)
 const multiple = (processCount: number): Spec => ({ launcher: 'multiple', resources: resourcesOf({ processCount }) })
-/** Variables of `env -0`. */
+/** Parses the output of `env -0`. */
 const variables = (out: string) =>
   Object.fromEntries(
     Buffer.from(out, 'latin1')

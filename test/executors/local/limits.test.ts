@@ -44,7 +44,7 @@ describe.skipIf(!has('memory'))('memory use of a run', () => {
   })
 })
 
-/** A file of the cgroup of the job. */
+/** Prints a file of the job's cgroup. */
 const fileOf = (controller: string, files: string) =>
   `p=$(sed -n 's/^[0-9]*:\\([^:]*,\\)*${controller}\\(,[^:]*\\)*://p; s/^0::/unified/p' /proc/self/cgroup | head -n 1);
    for m in $(awk '$3 ~ /^cgroup/ && ("," $4 "," $3 ",") ~ /,(${controller}|cgroup2),/ { print $2 }' /proc/self/mounts); do

@@ -12,7 +12,7 @@ import { recordLines } from '../../support/recorded-lines.ts'
 
 const gib = 1024 ** 3
 
-/** A folder of the PATH, for stand-ins of nvidia-smi. */
+/** A folder of the PATH for imitations of nvidia-smi. */
 let folder: string
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ test('a machine without nvidia-smi has no GPUs, without a warning', async () => 
 })
 
 test('an unreadable folder in the PATH is logged and does not prevent the start of the server', async () => {
-  // The kernel answers EACCES, as it does for a folder that may not be entered (which root may).
+  // The kernel reports EACCES, as for a folder that the account may not enter (root may).
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\n', { mode: 0o644 })
   const { gpus, lines } = await detect()
   expect(gpus).toEqual([])

@@ -5,7 +5,7 @@ import type { JobSpec } from '../../../src/domain/spec.ts'
 import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
-/** The native id of a local run: a process id that people may signal. */
+/** The native id of a local run is a process id that users may signal. */
 const local = openLocalPerTest()
 const sh = (script: string, spec: Partial<JobSpec> = {}) =>
   runOf({ command: ['/bin/sh', '-c', script], workdir: local.spoolDir, ...spec })

@@ -4,7 +4,7 @@ import { createLocalExecutor, type LocalOptions } from '../../../src/executors/l
 import { makeDirectory } from '../../support/directory.ts'
 import { machineParts } from '../runs.ts'
 
-/** The executor `local` with the environment of the tests. */
+/** Opens the executor `local` with the environment of the tests. */
 export const openLocal = (spoolDir: string, more: Partial<LocalOptions> = {}): Promise<Executor> =>
   createLocalExecutor({
     spoolDir,
@@ -16,11 +16,11 @@ export const openLocal = (spoolDir: string, more: Partial<LocalOptions> = {}): P
 export interface Local {
   spoolDir: string
   executor: Executor
-  /** With other options, over the same spool. */
+  /** Opens an executor with other options over the same spool. */
   reopen(more: Partial<LocalOptions>): Promise<void>
 }
 
-/** A new spool and executor for each test of the file. */
+/** Opens a new spool and executor for each test of the file. */
 export function openLocalPerTest(): Local {
   const local = {
     async reopen(more) {

@@ -11,7 +11,7 @@ import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
 
-/** Uses a core, and 64 MiB of memory, in a child of the first process. */
+/** A run with a child process that uses one core and 64 MiB of memory. */
 const busy = [
   process.execPath,
   '-e',

@@ -7,7 +7,7 @@ import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
 
-/** Starts it, and waits until it has printed "begun". */
+/** Starts the script, and waits until it has printed "begun". */
 async function begin(script: string): Promise<string> {
   const handle = await local.executor.start(runOf({ command: ['/bin/sh', '-c', script], workdir: '/tmp' }))
   await read(local.executor, handle, { enough: ({ out }) => out === 'begun\n' })

@@ -45,7 +45,7 @@ afterEach(async () => {
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>
   runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
 const finish = (run: RunSpec) => finishRun(executor, run)
-/** Starts the run and reads so many lines. */
+/** Starts the run and reads its first lines. */
 async function startAndRead(run: RunSpec, lines: number) {
   const handle = await executor.start(run)
   const { out } = await read(executor, handle, { enough: (seen) => seen.out.split('\n').length > lines })
@@ -171,7 +171,7 @@ describe('output', () => {
     const { gaps, bytes } = await gapsOf(handle)
     expect(bytes).toBe(100_352 + 'done\n'.length)
     expect(gaps).toEqual([{ gap: 'OVER_LIMIT', bytes: expect.any(Number) }])
-    // The write of the reader at the limit is not counted.
+    // The write in progress when the reader reaches the limit is not counted.
     expect(gaps[0]?.bytes).toBeGreaterThan(30_000_000 - 100_352 - 131_072 - 1)
     expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
   })

@@ -10,7 +10,7 @@ import { displayScript } from '../../../src/executors/process/display.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 
-/** The first process of the container of a display, with stand-ins for the X servers and for nvidia-smi. */
+/** The first process of the container of a display, with imitations of the X servers and of nvidia-smi. */
 
 let directory: string
 let child: ChildProcess | null
@@ -21,7 +21,7 @@ beforeEach(async () => {
   child = null
 })
 afterEach(async () => {
-  // Kills the group, as the end of a container would: its first process may be over, and others of its group not.
+  // Kills the whole group, as the end of a container would: the first process may have ended before other ones.
   if (child?.pid) sendSignal(-child.pid, 'SIGKILL')
 })
 

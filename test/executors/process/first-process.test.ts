@@ -60,7 +60,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
   })
 
-  // dash takes an env that equals busybox as one without the option.
+  // dash uses an env that equals busybox like one without the option.
   const withoutHelpers: [shell: string[], programs: string][] = [[['/bin/bash', '--posix'], '/usr/bin/env']]
   if (isThere('/bin/busybox')) withoutHelpers.push([['/bin/dash'], '/usr/bin/env /bin/busybox'])
   it.each(withoutHelpers)(
@@ -76,7 +76,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     },
   )
 
-  // bash as a first process sometimes forgets the code of a child that ends in that moment.
+  // bash as the first process sometimes loses the exit code of a child that ends at the same time.
   it.each(shells)('the first process reports the exit code or TERM if both coincide: %s %s', async (...shell) => {
     const codes = new Set()
     for (let i = 0; i < 20; i++) {

@@ -28,7 +28,7 @@ afterEach(() => {
 const pathOf = (name: string) => join(directory, name)
 const textOf = (name: string) => (existsSync(pathOf(name)) ? readFileSync(pathOf(name), 'utf8') : '')
 
-/** false: the process has ended. */
+/** Returns false if the process has ended. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)
@@ -39,7 +39,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 const isAlive = (pid: number) => signal(pid, 0)
 
-/** Begins a batch script whose command is the text. */
+/** Starts a batch script whose command is `text`. */
 function begin(text: string, [shell = '', ...args] = plain) {
   const run = runOf({ command: ['/bin/sh', '-c', text], workdir: directory })
   writeFileSync(pathOf('job'), makeJobFile(run, { ...commanding, directory }))
@@ -51,10 +51,10 @@ function begin(text: string, [shell = '', ...args] = plain) {
   return { pid: script.pid ?? 0, ended: once(script, 'exit') }
 }
 
-/** The text as a process that leaves the session of the command, which goes on when that has happened. */
+/** Runs the text as a process that leaves the session of the command. The command continues after that. */
 const detached = (text: string) => `setsid sh -c 'echo $$ >pid; ${text}' & until [ -s pid ]; do sleep 0.1; done;`
 
-/** Processes of a session, or those of one name. */
+/** Lists the processes of a session, optionally with this name. */
 function pidsIn(session: number, name = ''): number[] {
   const lines = execFileSync('ps', ['-o', 'pid=,comm=', '-g', `${session}`], { encoding: 'utf8' }).split('\n')
   return lines.filter((line) => line !== '' && line.endsWith(name)).map((line) => Number.parseInt(line, 10))

@@ -39,14 +39,14 @@ export type Run = Parameters<typeof runOf>[1]
 export const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
 export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
 
-/** A command of Slurm, as its operator would call it. */
+/** Runs a command of Slurm as the operator. */
 export const operate = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
 
 /** The file in which the controller stores its jobs. */
 export const storedJobs = () => join(dirname(conf ?? ''), 'state', 'job_state')
 
-/** Ends the controller for as long as the work takes, and starts another one. */
+/** Stops the controller during the work, and starts another one afterwards. */
 export async function withoutController(
   work: () => Promise<void>,
   by: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
@@ -63,7 +63,7 @@ export async function withoutController(
   }
 }
 
-/** An executor for all tests of a block, and what they do with it. */
+/** Opens an executor for all tests of a block, with functions that use it. */
 export function useSlurm() {
   let directory = ''
   let executor: Executor
@@ -94,13 +94,13 @@ export function useSlurm() {
       const output = await read(executor, handle)
       return { handle, ...output, ...(await untilEnded(executor, handle)) }
     },
-    /** Starts it, and waits until it says that it is up. */
+    /** Starts the run, and waits until it prints that it is up. */
     async up(spec: Spec, run: Run = {}) {
       const handle = await start(spec, run)
       await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
       return handle
     },
-    /** Scripts in place of the commands of Slurm with these names. */
+    /** Opens an executor with scripts instead of the commands of Slurm with these names. */
     async openWith(commands: Readonly<Record<string, string>>): Promise<Executor> {
       const bin = await mkdtemp(join(directory, 'bin-'))
       for (const [name, text] of Object.entries(commands))

@@ -6,7 +6,7 @@ import { createSlurm } from '../../../src/executors/slurm/commands.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 
-/** Commands of Slurm that are scripts of a site, and misbehave. */
+/** Commands of Slurm that a site replaced by scripts, and that misbehave. */
 
 let directory: string
 

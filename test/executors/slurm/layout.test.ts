@@ -7,7 +7,7 @@ import { isWholeMount, Layout } from '../../../src/executors/slurm/layout.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 
-/** The folders of a pool, and a `sharedDir` that is there without its file system. */
+/** The folders of a pool, and a `sharedDir` whose file system is not mounted. */
 
 const layoutOf = (sharedDir: string, hasRuns = false) => new Layout(sharedDir, 'cluster', async () => hasRuns)
 const told = (words: string) => ({ message: expect.stringContaining(words) })

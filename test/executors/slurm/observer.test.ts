@@ -30,7 +30,7 @@ const queue: Pick<Queue, 'read' | 'last'> = {
   read: async () => snapshot,
 }
 const nothing: QueueSnapshot = { beganMs: 0, byRun: new Map() }
-/** The clock of the file system is this far ahead. */
+/** The clock of the file system is ahead by this time. */
 const skewMs = 3_600_000
 const time = { nowMs: () => Date.now() - skewMs } as Time
 
@@ -90,7 +90,7 @@ it('a change of state is reported once', async () => {
   expect(changed).toEqual([handle])
 })
 
-/** Slurm has one job, of run_a, in this state. */
+/** Slurm reports one job, of run_a, in this state. */
 function shows(state: string): void {
   const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f\x1f0\x1fcpu=1\x1f`)
   snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }

@@ -8,7 +8,7 @@ import { checkClusterName } from '../../../src/executors/slurm/one-cluster.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 
-/** A server whose SLURM_CONF leads to another cluster than before. */
+/** A server whose SLURM_CONF now leads to another cluster. */
 
 let sharedDir: string
 let clock: FakeClock

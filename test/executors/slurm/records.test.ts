@@ -10,7 +10,7 @@ import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { openRunSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
 import { makeDirectory } from '../../support/directory.ts'
 
-/** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
+/** Records of a run whose job writes any content into its directory, which belongs to its account. */
 
 const isRoot = process.getuid?.() === 0
 let directory: string

@@ -3,7 +3,7 @@ import { BackendRefused, BackendUnreachable } from '../../../src/executors/backe
 import type { SlurmCommand } from '../../../src/executors/slurm/commands.ts'
 import { parseSteps, sampleJobs } from '../../../src/executors/slurm/sstat.ts'
 
-/** Of Slurm 22.05: a job with a batch script and a step of two tasks, and one that only sleeps. */
+/** Output of Slurm 22.05: a job with a batch script and a step of two tasks, and a job that only sleeps. */
 const output = `1.batch|cpu=00:00:03,energy=0,fs/disk=120022399,mem=3972K,pages=3,vmem=4168K
 1.0|cpu=00:00:14,energy=0,fs/disk=93158250,mem=272K,pages=0,vmem=272K
 2.batch|cpu=00:00:00,energy=0,fs/disk=4111,mem=220K,pages=0,vmem=220K

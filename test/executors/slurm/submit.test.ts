@@ -29,17 +29,17 @@ beforeEach(async () => {
 interface Server {
   clock: FakeClock
   submit: Submitter['start']
-  /** Slurm takes its submissions. */
+  /** Whether Slurm accepts submissions. */
   answers: boolean
-  /** The runs that Slurm shows; null: it is unreachable. */
+  /** The runs in the queue of Slurm; null: Slurm is unreachable. */
   shows: readonly string[] | null
-  /** Delays its answers. */
+  /** Responses wait for this promise. */
   thinks: Promise<void>
   asked: number
   taken: number
   /** Output of sbatch. */
   prints: string
-  /** Why it refuses submissions; null: it accepts them. */
+  /** Why Slurm rejects submissions; null: it accepts them. */
   refuses: string | null
   /** Ids of reported submissions. */
   told: string[]
@@ -85,7 +85,7 @@ const filesOf = (runId: string) => {
 }
 const recordsOf = (runId: string) => readRecords(filesOf(runId))
 
-/** Waits until Slurm was asked again, and the server pauses. */
+/** Waits until Slurm was queried again, and the server pauses. */
 async function asks(server: Server) {
   const before = server.asked
   const isAgain = async () => {
@@ -95,7 +95,7 @@ async function asks(server: Server) {
   await until(isAgain, { what: 'the server asks Slurm and pauses' })
 }
 
-/** Lets seconds pass for the server until the start is over. */
+/** Advances the clock of the server until the start has ended. */
 async function ends(server: Server, start: Promise<string>) {
   let isOver = false
   const outcome = Promise.allSettled([start]).finally(() => (isOver = true))
@@ -107,7 +107,7 @@ async function ends(server: Server, start: Promise<string>) {
   return (await outcome)[0]
 }
 
-/** Two servers that submit the same run, while Slurm answers neither. */
+/** Lets two servers submit the same run while Slurm does not respond. */
 async function askTwice() {
   const [old, next] = [openServer(), openServer()]
   const run = order()
@@ -259,7 +259,7 @@ it('a cancelled run that was never submitted does not wait for Slurm', async () 
 })
 
 describe('a run whose spec can no longer be submitted', () => {
-  /** The GPUs existed when the first server submitted the run. */
+  /** When the first server submitted the run, the GPUs existed. */
   const submitted = async () => {
     const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
     await openServer({ answers: true, gpuTypes: ['a100', 'h100'] }).submit(run)

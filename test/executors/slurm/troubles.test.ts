@@ -23,7 +23,7 @@ import {
 
 const isEnded = (observation: Observation) => observation.state === 'ended' && observation
 
-/** Trouble of a real cluster: answers, folders, nodes and records that are lost. */
+/** Failures of a real cluster: lost responses, folders, nodes and records. */
 describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   const own = useSlurm()
 
@@ -116,7 +116,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       const observation = await observe(own.executor, handle)
       return observation.state === 'ended' && observation
     }
-    // The record of its end is waited for 15 s.
+    // The executor waits 15 s for the record of the end.
     const { finishedAt } = await until(ended, { what: 'it is over' })
     const lateMs = (finishedAt?.getTime() ?? 0) - killedMs
     // Times of Slurm are whole seconds; KILL comes 2 s after TERM.
@@ -310,7 +310,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       const { finishedAt } = gone as { finishedAt?: Date }
       expect(Math.abs((finishedAt?.getTime() ?? 0) - downMs)).toBeLessThan(3_000)
     } finally {
-      // Refused when the node has returned by itself.
+      // Slurm rejects this if the node has returned by itself.
       await scontrol('resume').catch(() => null)
     }
   })

@@ -59,7 +59,7 @@ async function start(dataDir = directory): Promise<Postgres> {
   return startAnew(dataDir)
 }
 
-/** Without it the first start makes the cluster, which takes a second. */
+/** Otherwise the first start creates the cluster, which takes a second. */
 async function prepare(dataDir = directory) {
   const target = join(dataDir, 'postgres')
   if (existsSync(target)) return
@@ -76,7 +76,7 @@ async function startAnew(dataDir = directory): Promise<Postgres> {
   return postgres
 }
 
-/** A second process of the same directory. */
+/** Starts a second process with the same directory. */
 async function startElsewhere(): Promise<{ url: string; child: ChildProcess; leave(): Promise<void> }> {
   const script = join(import.meta.dirname, '../../support/postgres-user.ts')
   const child = spawn(process.execPath, [script, directory, join(directory, 'system')], {
@@ -104,7 +104,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Of the server on this directory, if it runs. */
+/** Returns the pid of the server on this directory, if one runs. */
 async function postmasterPid(): Promise<number | null> {
   const postmaster = await findPostmaster({ home: home(), bin: '', major: '18', account: null })
   return postmaster?.pid ?? null
@@ -185,7 +185,7 @@ describe('a later start of an embedded PostgreSQL', () => {
     const away = `${directory}.away`
     await rename(directory, away)
     process.kill(pid, 'SIGKILL')
-    // Some attempts to enter, twice a second.
+    // Long enough for several attempts to enter, which happen twice a second.
     for (let looks = 0; looks < 20; looks++) {
       expect(postgres.outOfRoom).toBeNull()
       expect(existsSync(directory)).toBe(false)
@@ -304,7 +304,7 @@ test('a copy of a running directory, whose path ends like its own, has a separat
   const original = await start(join(directory, 'srv/x'))
   await query(original.url, 'CREATE TABLE of_original AS SELECT 42 AS n')
   await query(original.url, 'CHECKPOINT')
-  // The path of the original ends with that of the copy.
+  // The path of the original is a suffix of the path of the copy.
   const copy = join(directory, 'srv/x', 'srv/x')
   const place = { home: await realpath(join(directory, 'srv/x/postgres')), bin: '', major: '18', account: null }
   const pid = (await findPostmaster(place))?.pid ?? 0
