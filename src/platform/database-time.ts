@@ -42,6 +42,6 @@ async function readNowMs(sql: Sql): Promise<number> {
     [],
     'now',
   )
-  if (!row) throw new Error('A query without tables has no row')
+  if (!row) throw new Error('The database returned no row for its time')
   return row.nowMs
 }

@@ -159,7 +159,7 @@ export class ClusterApi {
     } catch (cause) {
       this.#connection = null
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new BackendUnreachable(`Cannot read the access to the cluster: ${why}`, { cause })
+      throw new BackendUnreachable(`Cannot read the credentials of the cluster: ${why}`, { cause })
     }
   }
 

@@ -46,7 +46,7 @@ function endOfAll(parts: readonly Part[]): Ended {
   const ends = parts.flatMap((part) => (part.kind === 'over' ? [part.ended] : [])).toSorted(byEnd)
   const failed = ends.find(({ exitCode, stopped }) => exitCode !== 0 && !stopped) ?? ends.find(isFailure)
   const last = ends.at(-1)
-  if (!last) throw new Error('A run without pods has no end')
+  if (!last) throw new Error('Cannot compute the end of a run without pods')
   const { finishedAt } = last
   return { ...(failed ?? last), ...(finishedAt && { finishedAt }) }
 }

@@ -61,6 +61,6 @@ function parseClosure(line: string): string | null {
 
 function demandStorable(key: string, value: unknown): unknown {
   const texts = [key, value].filter((each) => typeof each === 'string')
-  if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) throw new Error('Not storable')
+  if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) throw new Error('Cannot store this text')
   return value
 }
