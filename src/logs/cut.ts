@@ -2,10 +2,9 @@ import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
 import type { Stored } from './stored.ts'
 
 /**
- * A batch ends where a reader can resume: never inside a UTF-8 character or an ANSI escape sequence, after a "
- * " if it has one, and inside a line only if the batch is full or the caller requests all bytes. An incomplete sequence
- * is included before a gap, at the end of a sealed log, and when more than `holdBytesMax` bytes of other streams
- * follow.
+ * A batch ends where a reader can resume: never inside a UTF-8 character or an ANSI escape sequence, after a "\n" if it
+ * has one, and inside a line only if the batch is full or the caller requests all bytes. An incomplete sequence is
+ * included before a gap, at the end of a sealed log, and when more than `holdBytesMax` bytes of other streams follow.
  */
 
 export interface CutOptions {

@@ -1,7 +1,7 @@
 # Runs the command of a session with the environment and the working directory of the job.
 #
-# Over a WebSocket a kubelet cannot end the input of a command alone. So without a terminal the input comes in pieces, each
-# after a line with its length, and 0 ends it. If it breaks off, the server is gone, and the session ends.
+# Over a WebSocket, a kubelet cannot close only the input of a command. So without a terminal the input is sent in pieces,
+# each after a line with its length, and 0 ends it. If the input ends without 0, the server has died: the session ends.
 #
 # $1: `yes` with a terminal. $2: BERTH_SESSION=ID, which marks the processes of the command. $3: kill.sh. Then the command.
 terminal=$1 session=$2 kill=$3 first=localhost

@@ -36,7 +36,7 @@ born=$now
 trap 'exit 143' TERM
 end_if_stopped
 
-# $1: the word for the termination message when the patience is over.
+# $1: the word for the termination message when the patience is exceeded.
 wait_a_second() {
   [ "$patience" -gt 0 ] || { say "$1"; exit 143; }
   patience=$((patience - 1))
@@ -70,7 +70,7 @@ trap 'caught=yes; kill -TERM -1' TERM
 ) &
 child=$!
 
-# Children inherit ignored signals, so TERM to all does not end the sleep. A look costs a process, so it happens once a second
+# Children inherit ignored signals, so TERM to all does not end the sleep. Each check starts a process, so there is one a second
 # until an order is near or given. Some versions of sleep accept whole seconds only.
 (
   trap '' TERM

@@ -51,10 +51,10 @@ import { readWorkdir } from './workdir.ts'
  * the protocol. The journal of a run is the only source of its state. The handle is the run's id.
  *
  * - start: creates the directory and starts a shim. The shim takes the claim, or exits if it is taken, so the command
- * runs at most once.
+ *   runs at most once.
  * - stop: writes the record, then sends TERM to the process group of the job. At the end of the grace period, any
- * server of the directory kills the whole job (supervision.ts), or the watchdog if no server runs. The fallback
- * deadline of a run is enforced in the same way.
+ *   server of the directory kills the whole job (supervision.ts), or the watchdog if no server runs. The fallback
+ *   deadline of a run is enforced in the same way.
  *
  * If no shim has taken the claim of a run, the server takes it at a stop or after `claimMs`, so that the run never
  * starts.

@@ -1,8 +1,8 @@
-# The supervisor of one run. It outlives the server and records all it knows.
+# The supervisor of one run. It outlives the server, and records the events of the run in its journal.
 #
 # The shim belongs to the account of the server and leads its own session. The job leads another session, has its own cgroup
 # where possible, and runs under its own account: no signal that the job sends to its group reaches the shim or the readers
-# of the output. Of these descriptors the job gets only 0, 1 and 2.
+# of the output. The job inherits only the descriptors 0, 1 and 2.
 #
 # Descriptors: 1, 2 the write ends of the two output pipes · 5, 6 their read ends · 3 the journal of the run, append only ·
 # 4 the journal to read · 7 a line when the claim is decided, or never will be; the server waits for that line. 9 keeps the
@@ -12,7 +12,7 @@
 #
 # Records of the journal, one line and one write each; their order is the order of events:
 #   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Only the first claim counts, so that of two shims of
-#                          one run only one starts the command. BORN distinguishes it from a later process with its pid.
+#                          a run only one starts the command. BORN distinguishes it from a later process with its pid.
 #                          DUE: when the fallback deadline fires, CGROUP: of the job; each - if absent.
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group. Written together
 #                          with its claim, so the first one counts.
@@ -21,19 +21,19 @@
 #   deadline UP            by the server or its watchdog, before it sends TERM at the fallback deadline
 #   term                   TERM was sent
 #   full STREAM SIZE       output was lost after SIZE bytes of the stream: the disk was full
-#   cut STREAM SIZE        likewise, because its reader was killed
-#   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were dropped
-#   exit CODE UP           the command is over
-#   used USEC PEAK OOM     by the whole job: processor time, peak memory in bytes, processes killed for want of memory;
+#   cut STREAM SIZE        output was lost after SIZE bytes of the stream: its reader was killed
+#   over STREAM BYTES      the stream was over its limit, and at least BYTES of it were dropped
+#   exit CODE UP           the command ended
+#   used USEC PEAK OOM     by the whole job: processor time, peak memory in bytes, processes killed at the memory limit;
 #                          - if unknown
 #   0m0.00s 0m0.00s        twice, without a cgroup: user and system time of the shim, and of the processes it waited for
-# All moments are seconds since the boot. If the shim is over without an exit record, it was killed, and the end of the job is
+# All times are seconds since the boot. If the shim ended without an exit record, it was killed, and the end of the job is
 # unknown.
 #
-# The order of the end: exit record, KILL for the leftovers of the job, the last bytes of its output, and KILL for the group of
+# At the end: exit record, KILL for leftover processes of the job, the last bytes of its output, and KILL for the group of
 # the shim.
 #
-# Written for dash and bash alike; uses builtins where possible, because a process costs more.
+# For dash and bash; uses builtins where possible, because starting a process takes longer.
 
 : one run of Berth
 boot=$1 directory=$2 cgroup=$3 limited=$4 limit=$5 grace=$6 blocks=$7
@@ -49,7 +49,7 @@ now() {
   [ -r /proc/uptime ] && read -r up rest </proc/uptime
 }
 
-# Birth of the process $1, or of the calling subshell for `self`.
+# Prints the start time of the process $1, or of the calling subshell for `self`.
 birth() {
   if read -r stat <"/proc/$1/stat"; then
     pid=${stat%% *}
@@ -67,7 +67,7 @@ prepare_claim() {
   birth $$
   now
   due=-
-  # Rounded up, so that it never fires early.
+  # Rounds up, so that the deadline never fires early.
   [ "$limit" -gt 0 ] && [ "$up" != - ] && due=$((${up%.*} + 1 + limit))
 }
 
@@ -88,8 +88,8 @@ claim() {
   trap - PIPE
 }
 
-# Waits until the disk takes the record. `~` ends a part of a record that a full disk took before, so that the part is
-# invalid. The part may be the server's.
+# Waits until the record can be written. `~` ends an incomplete record that a full disk has cut off, so that it is
+# invalid. The server may have written that record.
 record() {
   until printf '~\n%s\n' "$*" >&3; do
     sleep 1
@@ -103,7 +103,7 @@ find_session() {
   done <"$directory/journal"
 }
 
-# Kills the whole job if it has a cgroup; else its group, and the server searches for the rest.
+# Kills the whole job if it has a cgroup; else its group, and the server searches for other processes.
 kill_job() {
   if [ "$cgroup" ]; then
     printf 1 >"$cgroup/cgroup.kill"
@@ -113,7 +113,7 @@ kill_job() {
   fi
 }
 
-# Only on systems without an uptime: elsewhere the server and its watchdog know when the deadline fires.
+# Used only on systems without an uptime; on others the server and its watchdog enforce the deadline.
 fire_deadline() {
   exec >/dev/null 7>&- 9>&-
   sleep "$limit" || return
@@ -123,8 +123,8 @@ fire_deadline() {
   sleep "$grace" && kill_job
 }
 
-# Waits until the disk takes as much as one write of `cat`, so that the output of stream $1 stays in its pipe meanwhile. The
-# probe is random, because a file system may compress zeros. Its file shows the server that the reader waits for room.
+# Waits until the disk has space for one write of `cat`; meanwhile the output of stream $1 stays in its pipe. The probe
+# is random, because a file system may compress zeros. Its file shows the server that the reader waits for space.
 await_room() {
   probe="$directory/room.$1"
   count=$((blocks < 256 ? blocks : 256))
@@ -136,8 +136,8 @@ await_room() {
 # limit are counted and dropped. At the limit, and when the disk becomes full, the current write (at most 128 KiB) is lost.
 # A shell that cannot start a further process exits: then it becomes the `cat`, and the job still has a reader.
 keep() {
-  # `exec` exits the shell if it cannot open its file, so the reader waits while the data directory is away. If the shim is
-  # over, the directory was removed.
+  # `exec` exits the shell if it cannot open its file, so the reader waits while the data directory is missing. If the shim
+  # has ended, the directory was removed.
   until [ -e "$directory/$1" ]; do
     kill -0 "$$" || exit
     sleep 1
@@ -151,7 +151,7 @@ keep() {
     size=$(wc -c <"$directory/$1")
     if [ "$size" -ge $((blocks * 512)) ]; then
       trap 'exec cat >/dev/null' EXIT
-      # The counter may be killed for want of memory, and the job must not wait for it.
+      # The counter may be killed when memory is short, and the job must not wait for it.
       until dropped=$(wc -c); do sleep 1; done
       record over "$1" "$dropped"
       break

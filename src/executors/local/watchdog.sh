@@ -1,5 +1,5 @@
-# After the server dies, sends due KILLs and TERMs: KILL at the end of the grace of a stop, TERM at a fallback deadline, and KILL
-# after the grace of that. The server holds the other end of standard input, so a read of it ends when the server dies. This
+# After the server dies, sends due KILLs and TERMs: KILL after the grace period of a stop, TERM at a fallback
+# deadline, and KILL after its grace period. The server holds the other end of standard input, so a read of it ends when the server dies. This
 # process exits when no run needs it, or when a later server has a living watchdog. Its working directory is the spool, so it
 # finds the runs also after the spool was moved or its file system was unmounted.
 
@@ -10,7 +10,7 @@ exec 2>/dev/null
 echo $$ >watchdog
 
 # Reads the journal $1 into `at`, the uptime of the next signal to the run, and `kills`: 1 for KILL, 0 for TERM. Fails if no
-# signal is due any more. `sent` has PID:UPTIME of each TERM, because a full disk takes no record.
+# signal is due any more. `sent` has PID:UPTIME of each TERM, because a full disk accepts no record.
 read_plan() {
   pid= due=- session= at= fired= kill_up=
   while read -r word first second third fourth fifth sixth; do

@@ -8,9 +8,9 @@ find_reset() {
 }
 
 # await PID: waits for the child, and puts its exit code into `code`. A trap that sets `caught` may end a wait early, with the
-# code of its signal, or leave that code for the next wait; so the last of two waits in which no signal came counts. A shell
-# tells the code of a child as often as it is asked, bash only outside of its POSIX mode. (bash sometimes forgets a
-# child that ends while a signal comes, and says -1.)
+# code of its signal, or leave that code for the next wait; so the last of two waits without a signal counts. A shell
+# returns the code of a child as often as it is queried, bash only outside of its POSIX mode. (bash sometimes forgets a
+# child that ends while a signal arrives, and returns -1.)
 await() {
   (set +o posix) && set +o posix
   code=255 calm=0

@@ -3,7 +3,7 @@
 # The socket of display 0 is in $folder, which only the job's container shares. That is the access control, so every client
 # that reaches the socket may use it (-ac). MIT-SHM is off, because containers do not share memory.
 #
-# When the X server is ready, $folder/berth is made: a pipe to which the first process of the job's container writes a line
+# When the X server is ready, $folder/berth is created: a pipe to which the first process of the job's container writes a line
 # and which it keeps open. When that process ends in any way, the kernel closes the pipe, and the display exits with 0. Any
 # other exit code is a failure. Until the line is read, the pipe is open here too, for a process that ends at once.
 #

@@ -10,7 +10,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # Signals that a job may send to its group.
 signals='HUP INT QUIT ALRM USR1 USR2 PIPE VTALRM PROF XCPU'
 
-# Output to stdoutPath and stderrPath goes to the spool as well.
+# Copies output to stdoutPath and stderrPath to the spool as well.
 copy_output() {
   pipes=$(mktemp -d) && mkfifo "$pipes/out" "$pipes/err" || return
   trap '' $signals TERM
@@ -31,7 +31,7 @@ copy_output() {
   rm -r "$pipes"
 }
 
-# Leftovers of the job may hold the pipes open, so the copies have two seconds.
+# Waits two seconds for the copies, because leftover processes of the job may hold the pipes open.
 finish_copies() {
   exec 1>&- 8>&-
   { sleep 2; kill -KILL $copies; } &

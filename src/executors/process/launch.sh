@@ -4,9 +4,9 @@
 # comes last.
 #
 # The two scripts are sourced, so they may end this shell, by `exit` or by a failing command after `set -e`;
-# _berth_leave decides on the exit code then. Options that they set with `set` apply only while they are read.
+# then _berth_leave chooses the exit code. Options that they set with `set` apply only while they are read.
 
-# For bash; a plain shell ends at an option that it does not know.
+# For bash. Other shells exit at an unknown option, so a subshell tests it.
 (set +o posix) 2>/dev/null && set +o posix
 _berth_in=$1 _berth_pre=$2 _berth_post=$3 _berth_count=$4
 shift 4
@@ -42,7 +42,7 @@ _berth_source() {
   . "$2"
   _berth_last=$?
   eval "$_berth_options"
-  # The status of its last command does not count, unless the shell reports a syntax error by it.
+  # Ignores the status of the last command, unless it reports a syntax error.
   if [ "$_berth_last" -ne 0 ] && ! "${BASH:-/bin/sh}" -n "$2" 2>/dev/null; then
     _berth_fail "$1 $2 is not a script of a shell"
   fi
@@ -65,7 +65,7 @@ _berth_ranks() {
   done
 }
 
-# A rank that a signal ended before it began prints no code.
+# A rank that a signal ended before its start has printed no code.
 _berth_first_failure() {
   _berth_ended=0
   while IFS= read -r _berth_one; do

@@ -1,5 +1,5 @@
 # Runs under the account of the job: checks that it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3).
-# Prints one line with the file that it cannot use and the reason. Makes missing files, and empties no file: the run may
+# Prints one line with the file that it cannot use and the reason. Creates missing files, but truncates none: the run may
 # already be writing.
 
 refuse() {

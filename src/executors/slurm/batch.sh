@@ -3,7 +3,7 @@
 # file too (session.sh), until the run ends. Two lines before the script set `dir` and `blocks`.
 #
 # The script reports by symbolic links in that directory. A link is created atomically, by one machine only, also on a network
-# file system, and needs no room on a full disk. The text of a link is the record:
+# file system, and needs no space on a full disk. The text of a link is the record:
 #   claim job ID NODE     this Slurm job runs the run. A second Slurm job of the same run finds the link and ends. Berth
 #                         creates it too (`void`, `refused …`) for a run that must not start any more.
 #   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Slurm's times are of
@@ -16,10 +16,10 @@
 #                         the time limit of the Slurm job; or -. USED: microseconds of processor time and the peak of memory
 #                         in bytes, each - if unknown
 #   exit failed REASON …  the command cannot begin
-# The script ends with the recorded exit code. The job can write records too, so Slurm counts where it reports another code, or
+# The script ends with the recorded exit code. The job can write records too, so Slurm's report takes precedence if it has another code, or
 # a running job (observation.ts).
 #
-# TERM is a request to end, and passed on to the command. USR1 requests its KILL. Both come from `scancel --batch`, which does
+# TERM requests the end, and is passed on to the command. USR1 requests KILL for the command. Both come from `scancel --batch`, which does
 # not signal the readers of the output, so the last bytes are kept.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
@@ -105,7 +105,7 @@ keep() {
   done
 }
 
-# One line for each process: its node. $1: processes, $2: processes per node.
+# Prints the node of each process, one per line. $1: processes, $2: processes per node.
 write_nodes() {
   left=$1
   scontrol show hostnames "$SLURM_JOB_NODELIST" | while read -r node; do
@@ -137,7 +137,7 @@ MASTER_ADDR=$SLURMD_NODENAME
 export MASTER_ADDR
 . "$dir/job"
 cd -- "$workdir" || fail WORKDIR_NOT_FOUND "There is no directory $workdir on $SLURMD_NODENAME"
-# A long path needs room, so this record may be missing.
+# A long path needs disk space, so this record may be missing.
 [ -z "$outputs" ] || ln -s "$(stat -c %i .) $workdir" "$dir/workdir"
 if [ "$in$out$err" ]; then
   refusal=$(/bin/sh -c "$path_check" berth "$in" "$out" "$err") || fail BAD_SPEC "$refusal"

@@ -2,13 +2,13 @@
 # the working directory of the run. $1: directory of the run, $2: `yes`: the command has a terminal, $3: enter.sh.
 #
 # Without a terminal srun passes output on line by line, or else makes the output a terminal. So the output is made a terminal
-# without translations (srun --unbuffered), and `cat` stands between: the command itself writes into a pipe.
+# without translations (srun --unbuffered), and `cat` copies to it: the command itself writes into a pipe.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 dir=$1 terminal=$2 enter=$3
 shift 3
 
-# A function, because the file sets the arguments.
+# Uses a function, because the file sets the arguments.
 read_job() {
   . "$dir/job"
 }

@@ -10,11 +10,12 @@ import { MigrationRefused } from '../migrate.ts'
 import type { Place } from './place.ts'
 
 /**
- * The files and processes of one embedded cluster. `cluster` appears by one rename: of two initdb that run at once one
- * wins, and a killed one leaves a folder that the next one removes. postmaster.pid keeps two servers off the same data.
+ * The files and processes of one embedded cluster. `cluster` is renamed when it is complete: if two processes run
+ * initdb at once, one of them wins; a killed initdb leaves a folder that the next start removes. postmaster.pid
+ * prevents two servers on the same data.
  *
- *   <home>/cluster/data       made by initdb
- *   <home>/cluster/password   of the superuser, mode 0600
+ *   <home>/cluster/data       created by initdb
+ *   <home>/cluster/password   password of the superuser, mode 0600
  *   <home>/port               the last port, so that addresses survive a restart
  *   <home>/postgres.log       output of the server
  */

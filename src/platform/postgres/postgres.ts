@@ -24,17 +24,17 @@ import {
 import { findPlace, type Place } from './place.ts'
 
 /**
- * The embedded PostgreSQL of a data directory: one server, used by every process of that directory. Each keeps a
- * session open with a *shared* advisory lock, which is free when the process is killed.
+ * The embedded PostgreSQL of a data directory: one server, used by every process of that directory. Each process keeps
+ * a session open with a *shared* advisory lock, which is released when the process is killed.
  *
- * A process enters: it connects, starts the server if none runs, and takes the lock. If the lock is refused, the last
- * process is stopping the server; it tries again.
+ * To enter, a process connects, starts the server if none runs, and takes the lock. If the lock is not available, the
+ * last process is stopping the server, and the process tries again.
  *
- * A process leaves: it releases the lock and tries to take it *exclusively*. If it gets it, no other process uses the
- * server, and it stops the server (SIGINT: sessions end, everything is written).
+ * To leave, a process releases the lock and tries to take it *exclusively*. If that succeeds, no other process uses the
+ * server, and the process stops it (SIGINT: sessions end, all data is written).
  *
- * A process whose session breaks enters again, which starts the server if needed, on the same port unless that was
- * taken meanwhile.
+ * A process whose session breaks enters again, which starts the server if needed, on the same port unless another
+ * process has taken the port.
  */
 export interface Postgres extends Address {
   stop(): Promise<void>
