@@ -10,10 +10,10 @@ import type { Transitions } from '../../src/feed/message.ts'
 import { type Clock, systemClock, type Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
+import { createFakeClock, machineTime, measureHeartbeat } from '../support/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
-import { inOutage } from '../support/outage.ts'
+import { runDuringOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 let wakeups: Wakeups<Topic>
@@ -344,7 +344,7 @@ test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps for 15 s, on
   const open = async function* (own: { clock: Clock; time: Time }) {
     yield* await createFeed({ db: database.db, wakeups, ...own, log })[name]({ viewer: ada, jobId })
   }
-  expect(await laterHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
+  expect(await measureHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
 test('streams without wake-ups receive the same events by polling', async () => {
@@ -370,7 +370,7 @@ test('an outage of the database only delays streams', async () => {
   })
   const status = await silent.jobStatus({ viewer: ada, jobId, after: 2 })
   const updates = silent.jobUpdates({ viewer: ada, after })
-  const messages = await inOutage(database, { tables: 'event', failures: 4 }, () =>
+  const messages = await runDuringOutage(database, { tables: 'event', failures: 4 }, () =>
     Promise.all([status.next(), updates.next()]),
   )
   for (const { value } of messages) expect(value).toMatchObject({ kind: 'transitions', jobId, events: [{ seq: 3 }] })

@@ -12,12 +12,12 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
+import { createFakeClock, machineTime, measureHeartbeat } from '../support/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
-import { heldBytes } from '../support/memory.ts'
-import { inOutage } from '../support/outage.ts'
+import { measureHeldBytes } from '../support/memory.ts'
+import { runDuringOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 let wakeups: Wakeups<'log'>
@@ -267,7 +267,7 @@ test('an outage of the database only delays a tail', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('kept\n'))
   await finish()
-  const messages = await inOutage(database, { tables: 'run_log, log_chunk', failures: 2 }, () =>
+  const messages = await runDuringOutage(database, { tables: 'run_log, log_chunk', failures: 2 }, () =>
     Array.fromAsync(silent.follow({ jobId, streams, maxBatchBytes: 65_536 })),
   )
   expect(textOf(messages)).toBe('kept\n')
@@ -300,7 +300,7 @@ test('a silent tail gets heartbeats', async () => {
 
 test('a silent tail sleeps for 15 s, once per heartbeat', async () => {
   const follow = { ...(await newJob()), streams, maxBatchBytes: 65_536 }
-  const beat = await laterHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
+  const beat = await measureHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
@@ -349,10 +349,10 @@ test('stalled readers cost less than 1 MiB each and do not disturb others', asyn
   const part = `${'m'.repeat(1_023)}\n`.repeat(256)
   const parts = 32
   for (let count = 0; count < parts; count++) await write(out(part))
-  const before = heldBytes()
+  const before = measureHeldBytes()
   const stalled = Array.from({ length: 40 }, () => follow({ jobId }))
   for (const reader of stalled) await nextBatch(reader)
-  expect((heldBytes() - before) / stalled.length).toBeLessThan(1_048_576)
+  expect((measureHeldBytes() - before) / stalled.length).toBeLessThan(1_048_576)
   await finish()
   let quick = 0
   for await (const message of follow({ jobId })) quick += message.kind === 'batch' ? message.text.length : 0

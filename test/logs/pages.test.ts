@@ -8,7 +8,7 @@ import { machineTime } from '../support/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { addUser, storeLog } from '../support/factories.ts'
 import { out } from '../support/log.ts'
-import { inOutage } from '../support/outage.ts'
+import { runDuringOutage } from '../support/outage.ts'
 
 /** Logs of many pages. A reader reads the next page while it sends the last one. */
 
@@ -56,5 +56,5 @@ test('chunks may be merged while a reader pages', async () => {
 test('a page that failed to load is read again', async () => {
   const { jobId } = await storedJob(4_000)
   const outage = { tables: 'log_chunk', failures: 2 }
-  expect((await inOutage(database, outage, () => read(jobId))) === text).toBe(true)
+  expect((await runDuringOutage(database, outage, () => read(jobId))) === text).toBe(true)
 })

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where a cgroup with this controller can be made, of version 1 or 2. */
-export const cgroupTreeOf = (controller: 'memory' | 'pids') =>
+export const findCgroupTree = (controller: 'memory' | 'pids') =>
   [`/sys/fs/cgroup/${controller}`, '/sys/fs/cgroup'].find((path) => {
     try {
       accessSync(join(path, 'cgroup.procs'), constants.W_OK)

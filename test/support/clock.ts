@@ -68,7 +68,7 @@ const heartbeatsMax = 10_000
  * as those of a machine do. A wake-up by an earlier write cuts a sleep in two: then the next
  * heartbeats count.
  */
-export async function laterHeartbeat(
+export async function measureHeartbeat(
   open: (own: { clock: Clock; time: Time }) => AsyncIterable<{ kind: string }>,
 ): Promise<{ afterMs: number; sleeps: number[] }> {
   const time = createFakeClock()

@@ -4,7 +4,9 @@ import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 
 /** What `work` makes, and the connections that servers of this process accept meanwhile. */
-export async function acceptedDuring<Made>(work: () => Promise<Made>): Promise<{ made: Made; accepted: Socket[] }> {
+export async function collectAcceptedSockets<Made>(
+  work: () => Promise<Made>,
+): Promise<{ made: Made; accepted: Socket[] }> {
   const accepted: Socket[] = []
   const hear = (message: unknown) => void accepted.push((message as { socket: Socket }).socket)
   subscribe('net.server.socket', hear)

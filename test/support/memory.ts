@@ -7,7 +7,7 @@ const collectGarbage: () => void = runInNewContext('gc')
 setFlagsFromString('--no-expose-gc')
 
 /** Bytes that this process holds, without garbage. */
-export function heldBytes(): number {
+export function measureHeldBytes(): number {
   // Buffers of the first collection are freed in the background; the second one waits for that.
   collectGarbage()
   collectGarbage()

@@ -7,14 +7,14 @@ import { until } from './until.ts'
  * Runs `work` in an outage: statements on the tables wait for a lock, and their connections are terminated meanwhile.
  * After `failures` of them the tables are free again and the work can finish.
  */
-export const inOutage = <T>(
+export const runDuringOutage = <T>(
   database: Pick<TestDatabase, 'db'>,
   { tables, failures }: { tables: string; failures: number },
   work: () => Promise<T>,
-): Promise<T> => failWaits(database, { lock: `LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`, failures }, work)
+): Promise<T> => failLockWaits(database, { lock: `LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`, failures }, work)
 
 /** The same for statements that wait for what `lock` locks. */
-export async function failWaits<T>(
+export async function failLockWaits<T>(
   { db }: Pick<TestDatabase, 'db'>,
   { lock, failures }: { lock: string; failures: number },
   work: () => Promise<T>,

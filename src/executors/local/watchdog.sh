@@ -1,5 +1,5 @@
-# After the server dies, sends due KILLs and TERMs: KILL after the grace period of a stop, TERM at a fallback
-# deadline, and KILL after its grace period. The server holds the other end of standard input, so a read of it ends when the server dies. This
+# After the server dies, sends due KILLs and TERMs: KILL after the grace period of a stop, TERM at a fallback deadline, and KILL
+# after its grace period. The server holds the other end of standard input, so a read of it ends when the server dies. This
 # process exits when no run needs it, or when a later server has a living watchdog. Its working directory is the spool, so it
 # finds the runs also after the spool was moved or its file system was unmounted.
 

@@ -16,11 +16,11 @@
 #                         the time limit of the Slurm job; or -. USED: microseconds of processor time and the peak of memory
 #                         in bytes, each - if unknown
 #   exit failed REASON …  the command cannot begin
-# The script ends with the recorded exit code. The job can write records too, so Slurm's report takes precedence if it has another code, or
-# a running job (observation.ts).
+# The script ends with the recorded exit code. The job can write records too, so Slurm's report takes precedence if it has
+# another code, or a running job (observation.ts).
 #
-# TERM requests the end, and is passed on to the command. USR1 requests KILL for the command. Both come from `scancel --batch`, which does
-# not signal the readers of the output, so the last bytes are kept.
+# TERM requests the end, and is passed on to the command. USR1 requests KILL for the command. Both come from `scancel --batch`,
+# which does not signal the readers of the output, so the last bytes are kept.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 pid='' term=- caught='' killed='' started=0 limit=0 forward=yes cpu=- memory=- ticks=0

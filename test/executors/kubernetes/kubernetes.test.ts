@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
-import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
+import { backdatePlacement, image, kubeconfig, kubectl, onlyNode, readField, reportGpus } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
 /** Real pods, if the environment names a cluster. */
@@ -209,7 +209,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       const isUp = async () => (await kubectl('get', 'pods', '-l', `berth/handle=${handle}`)).includes('Running')
       await until(isUp, { what: 'one pod is up' })
       expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
-      await placeEarlier(`berth/handle=${handle}`, 660_000)
+      await backdatePlacement(`berth/handle=${handle}`, 660_000)
       await observe(executor, handle)
       expect(await untilState(executor, handle, 'failed')).toMatchObject({
         reason: 'NOT_TOGETHER',
@@ -261,9 +261,9 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     it('of a run with several pods has no kubelet deadline before all of them begin', async () => {
       const resources = { ...small, replicas: 2 }
       const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
-      expect(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
+      expect(await readField('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
       await untilState(executor, handle, 'running')
-      const seconds = Number(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds'))
+      const seconds = Number(await readField('pod', `${handle}-0`, '.spec.activeDeadlineSeconds'))
       expect(seconds).toBeGreaterThanOrEqual(3_700)
       expect(seconds).toBeLessThan(3_760)
       await executor.stop(handle, 0)
@@ -271,14 +271,14 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
 
     it('has the number and model of GPUs that it requests, and without a request none', async () => {
       const { metadata } = await onlyNode()
-      await equip(2, 'Tesla-V100')
+      await reportGpus(2, 'Tesla-V100')
       try {
         const gpu = { model: 'Tesla-V100', memoryBytes: 32 * 1024 ** 3 }
         expect(await executor.capacity?.()).toMatchObject([{ gpus: [gpu, gpu] }])
         const filters = { gpuModel: ['v100'], gpuMemoryBytes: 32 * 1024 ** 3 }
         const handle = await start(sh('sleep 600', { resources: { ...small, ...filters, gpu: 2 } }))
         await untilState(executor, handle, 'running')
-        expect(await fieldOf('pod', `${handle}-0`, '.spec.nodeName')).toBe(metadata.name)
+        expect(await readField('pod', `${handle}-0`, '.spec.nodeName')).toBe(metadata.name)
         const more = await start(sh('true', { resources: { ...small, gpu: 1 } }))
         await until(async () => JSON.stringify(await observe(executor, more)).includes('Insufficient nvidia.com/gpu'), {
           what: 'it says what is missing',
@@ -306,7 +306,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
         await executor.stop(away, 0)
       } finally {
         await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu-').catch(() => null)
-        await equip(0, null)
+        await reportGpus(0, null)
       }
     })
 
@@ -326,7 +326,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
             what: 'the missing directory is named',
           })
         const container = '.spec.containers[0]'
-        expect(await fieldOf('pod', `${anywhere}-0`, `${container}.securityContext.capabilities.add[0]`)).toBe(
+        expect(await readField('pod', `${anywhere}-0`, `${container}.securityContext.capabilities.add[0]`)).toBe(
           'IPC_LOCK',
         )
         await executor.stop(anywhere, 0)

@@ -19,7 +19,7 @@ export async function kubectl(...words: string[]): Promise<string> {
 }
 
 /** Reads a field of an object, by a JSONPath. */
-export const fieldOf = (kind: string, name: string, path: string): Promise<string> =>
+export const readField = (kind: string, name: string, path: string): Promise<string> =>
   kubectl('get', kind, name, '-o', `jsonpath={${path}}`)
 
 interface ClusterNode {
@@ -34,7 +34,7 @@ export async function onlyNode(): Promise<ClusterNode> {
 }
 
 /** Reports GPUs of this model on the node, like a device plugin. */
-export async function equip(gpus: number, model: string | null): Promise<void> {
+export async function reportGpus(gpus: number, model: string | null): Promise<void> {
   const node = await onlyNode()
   delete node.metadata.resourceVersion
   for (const amounts of [node.status.capacity, node.status.allocatable]) amounts['nvidia.com/gpu'] = String(gpus)
@@ -54,7 +54,7 @@ async function replace(path: string, object: object): Promise<void> {
 }
 
 /** Changes when the pods with this label got their nodes, to `ms` earlier. */
-export async function placeEarlier(label: string, ms: number): Promise<void> {
+export async function backdatePlacement(label: string, ms: number): Promise<void> {
   const { items } = JSON.parse(await kubectl('get', 'pods', '-l', label, '-o', 'json'))
   for (const pod of items) {
     const { name, namespace } = pod.metadata

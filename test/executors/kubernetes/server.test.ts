@@ -8,14 +8,14 @@ import { busyboxPost } from '../../support/inside.ts'
 import { startProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
 import {
-  equip,
+  backdatePlacement,
   frozen,
   image,
   keepSecondPodsAway,
   kubeconfig,
   kubectl,
   onlyNode,
-  placeEarlier,
+  reportGpus,
   tagImage,
 } from './real-cluster.ts'
 
@@ -148,11 +148,11 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
       return (await api.ask<{ job: object }>(query, { id })).job
     }
     expect(JSON.stringify(await waiting())).toContain('UNSATISFIABLE')
-    await equip(2, 'Tesla-V100')
+    await reportGpus(2, 'Tesla-V100')
     try {
       expect(await untilSeen(id, isFinal, 'it ran')).toMatchObject({ state: 'SUCCEEDED' })
     } finally {
-      await equip(0, null)
+      await reportGpus(0, null)
     }
   })
 
@@ -190,7 +190,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     const away = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
     const first = await untilPlacedInPart(id)
-    await placeEarlier(`berth/job=${id}`, 660_000)
+    await backdatePlacement(`berth/job=${id}`, 660_000)
     const back = await untilSeen(id, ({ state }) => state === 'QUEUED', 'it is back in the queue')
     expect(back).toMatchObject({
       stateReason: 'NOT_TOGETHER',

@@ -7,7 +7,7 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
-import { fieldOf, image, kubeconfig, kubectl } from './real-cluster.ts'
+import { image, kubeconfig, kubectl, readField } from './real-cluster.ts'
 
 /** Real displays, if there is a cluster and its test image has an X server. */
 const hasServer = ['Xvfb', 'xkbcomp', 'xdpyinfo'].every((name) => existsSync(`/usr/bin/${name}`))
@@ -40,7 +40,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
   const start = (spec: Spec) => executor.start(runOf(spec))
   const finish = (spec: Spec) => finishRun(executor, runOf(spec))
   const display = (handle: string, path: string) =>
-    fieldOf('pod', `${handle}-0`, `.status.containerStatuses[?(@.name=="display")]${path}`)
+    readField('pod', `${handle}-0`, `.status.containerStatuses[?(@.name=="display")]${path}`)
 
   it.each([null, 'ALL'] as const)(
     'of 1280×960 is ready when the command begins, with isolation %s',

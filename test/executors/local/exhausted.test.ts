@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { findCgroupTree } from '../../support/cgroup-tree.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
@@ -19,7 +19,7 @@ const spawnerOf = (spoolDir: string) =>
   execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
 
 /** Directory for a cgroup that limits processes; undefined: this machine does not allow it. */
-const limitsProcesses = cgroupTreeOf('pids')
+const limitsProcesses = findCgroupTree('pids')
 
 it('a start waits for free space on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()

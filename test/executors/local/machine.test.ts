@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { detectMachine } from '../../../src/executors/local/machine.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { findCgroupTree } from '../../support/cgroup-tree.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
 
@@ -46,7 +46,7 @@ test('a failing nvidia-smi prevents the start of the server', async () => {
   await expect(detect()).rejects.toThrow(/nvidia-smi failed/)
 })
 
-const memoryTree = cgroupTreeOf('memory')
+const memoryTree = findCgroupTree('memory')
 
 test.skipIf(memoryTree === undefined)(
   'the memory of a server in a cgroup is the limit of the cgroup',

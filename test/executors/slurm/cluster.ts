@@ -40,7 +40,7 @@ export const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh
 export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
 
 /** Runs a command of Slurm as the operator. */
-export const operate = (command: string, ...args: string[]) =>
+export const runSlurmCommand = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
 
 /** The file in which the controller stores its jobs. */

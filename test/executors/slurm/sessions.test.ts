@@ -10,7 +10,7 @@ import { type ExecOrder, type Handle, SessionRefused } from '../../../src/execut
 import { ExitMessageFilter } from '../../../src/executors/slurm/exit-message-filter.ts'
 import { untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
-import { conf, operate, sh, tasks, useSlurm } from './cluster.ts'
+import { conf, runSlurmCommand, sh, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
   const own = useSlurm()
@@ -127,10 +127,10 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     const process = await exec(handle, 'echo begun; exec sleep 600')
     await once(process.stdout, 'data')
     const shown = await Promise.all([
-      operate('scontrol', 'show', 'job', '--details'),
-      operate('scontrol', 'show', 'step'),
-      operate('squeue', '--states=all', '--Format=All'),
-      operate('ps', '-eo', 'args'),
+      runSlurmCommand('scontrol', 'show', 'job', '--details'),
+      runSlurmCommand('scontrol', 'show', 'step'),
+      runSlurmCommand('squeue', '--states=all', '--Format=All'),
+      runSlurmCommand('ps', '-eo', 'args'),
     ])
     for (const value of Object.values(injected))
       expect(shown.map(({ stdout }) => stdout.includes(value))).not.toContain(true)

@@ -12,7 +12,7 @@ import {
   conf,
   onMain,
   openSlurm,
-  operate,
+  runSlurmCommand,
   sh,
   small,
   storedJobs,
@@ -79,7 +79,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     'waits while its partition is %s, and runs when the partition is up again',
     async (state) => {
       const [told, onShort]: [string[], object] = [[], { queueNative: { partition: 'short' } }]
-      const change = (to: string) => operate('scontrol', 'update', 'PartitionName=short', `State=${to}`)
+      const change = (to: string) => runSlurmCommand('scontrol', 'update', 'PartitionName=short', `State=${to}`)
       await change(state)
       const starting = own.executor.start(
         runOf({ resources: small, command: ['true'] }, onShort),
@@ -111,7 +111,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     const running = await observe(own.executor, handle)
     const killedMs = Date.now()
     const [file = '', ...args] = command()
-    await operate(file, ...args, running.state === 'running' ? (running.nativeId ?? '') : '')
+    await runSlurmCommand(file, ...args, running.state === 'running' ? (running.nativeId ?? '') : '')
     const ended = async () => {
       const observation = await observe(own.executor, handle)
       return observation.state === 'ended' && observation
@@ -200,7 +200,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   it('is killed after its grace period if an operator suspended it', async () => {
     const handle = await own.up(sh('echo up; sleep 600'))
     const running = await observe(own.executor, handle)
-    await operate('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
+    await runSlurmCommand('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
     await expect(own.executor.stop(handle, 2_000)).rejects.toThrow('suspended')
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
   })
@@ -209,8 +209,8 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const id = running.state === 'running' ? (running.nativeId ?? '') : ''
-    await operate('scontrol', 'update', `JobId=${id}`, 'Requeue=1')
-    await operate('scontrol', 'requeuehold', id)
+    await runSlurmCommand('scontrol', 'update', `JobId=${id}`, 'Requeue=1')
+    await runSlurmCommand('scontrol', 'requeuehold', id)
     const gone = async () => {
       const observation = await observe(own.executor, handle)
       return observation.state !== 'running' && observation
@@ -229,7 +229,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     const handle = await own.up(sh(`cd ${runs}/$BERTH_RUN_ID; ${forge}; echo up; sleep 600`))
     const runsInSlurm = async () =>
-      (await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
+      (await runSlurmCommand('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
     expect((await observe(own.executor, handle)).state).toBe('running')
     const isOver = async () => {
       const before = await runsInSlurm()
@@ -245,7 +245,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     const handle = await own.up(sh(`cd ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID; ${forge}`))
     await own.executor.stop(handle, 300)
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ stopped: true })
-    expect((await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
+    expect((await runSlurmCommand('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
   })
 
   it('that forges another exit code ends with the exit code of Slurm', async () => {
@@ -267,12 +267,12 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
         return jobs.includes(handle) && jobs
       }
       const waiting = await until(stored, { what: 'the controller has stored the job', timeoutMs: 60_000 })
-      const release = (id: string) => operate('scontrol', 'update', `JobId=${id}`, 'StartTime=now')
+      const release = (id: string) => runSlurmCommand('scontrol', 'update', `JobId=${id}`, 'StartTime=now')
       const { nativeId = '' } = (await observe(own.executor, handle)) as { nativeId?: string }
       await release(nativeId)
       await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
       await withoutController(() => writeFile(storedJobs(), waiting), 'SIGKILL')
-      const queued = () => operate('squeue', '--noheader', '--states=all', `--jobs=${nativeId}`, '--format=%T')
+      const queued = () => runSlurmCommand('squeue', '--noheader', '--states=all', `--jobs=${nativeId}`, '--format=%T')
       await until(async () => (await queued().catch(() => ({ stdout: '' }))).stdout.startsWith('PENDING'), {
         what: 'the job waits again',
       })
@@ -283,7 +283,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       expect(await readFile(marks, 'utf8')).toBe('x\n')
       await own.executor.forget?.(handle)
       // Slurm drains a node that refused a second start.
-      await operate('scontrol', 'update', 'NodeName=n1,n2', 'State=RESUME').catch(() => null)
+      await runSlurmCommand('scontrol', 'update', 'NodeName=n1,n2', 'State=RESUME').catch(() => null)
     },
     200_000,
   )
@@ -301,7 +301,8 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
 
   it('is gone after its node was lost, and stays gone', async () => {
     const handle = await own.up(sh('echo up; sleep 60', { customAttributes: { 'slurm.nodelist': 'n2' } }))
-    const scontrol = (state: string) => operate('scontrol', 'update', 'nodename=n2', `state=${state}`, 'reason=test')
+    const scontrol = (state: string) =>
+      runSlurmCommand('scontrol', 'update', 'nodename=n2', `state=${state}`, 'reason=test')
     const downMs = Date.now()
     await scontrol('down')
     try {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createDocumentCaches, parseDocument } from '../../../src/graphql/admission/parsed-documents.ts'
 import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask } from '../../support/client.ts'
-import { heldBytes } from '../../support/memory.ts'
+import { measureHeldBytes } from '../../support/memory.ts'
 import { startServer } from '../../support/server.ts'
 
 const requests = 8
@@ -22,9 +22,9 @@ it.each(Object.entries(refused))('the memory of %s is released', async (_what, r
     for (let n = from; n < to; n++) expect(await ask(server.url, ...requestOf(n))).toHaveProperty('errors')
   }
   await sendSome(0, 3)
-  const before = heldBytes()
+  const before = measureHeldBytes()
   await sendSome(3, 3 + requests)
-  expect(heldBytes() - before).toBeLessThan(2 * requests * mebibyte)
+  expect(measureHeldBytes() - before).toBeLessThan(2 * requests * mebibyte)
 })
 
 it.each([
@@ -32,9 +32,9 @@ it.each([
   ['of many tokens', 150, (n: number) => `query { a${n} } ${'fragment f on Query { a b c d e f g h } '.repeat(130)}`],
 ])('parsed documents that are %s are cached up to the limit', (_what, count, textOf) => {
   const { documentCache } = createDocumentCaches()
-  const before = heldBytes()
+  const before = measureHeldBytes()
   for (let n = 0; n < count; n++) documentCache.set(textOf(n), parseDocument(textOf(n)))
   expect(documentCache.get(textOf(count - 1))).toBeDefined()
   expect(documentCache.get(textOf(0))).toBeUndefined()
-  expect(heldBytes() - before).toBeLessThan(1.2 * limits.documentCacheBytesMax)
+  expect(measureHeldBytes() - before).toBeLessThan(1.2 * limits.documentCacheBytesMax)
 })

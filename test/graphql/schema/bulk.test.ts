@@ -4,7 +4,7 @@ import { cancelJobs } from '../../../src/domain/control/cancel.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { readCost, scanCost } from '../../../src/graphql/caller-limits.ts'
 import { type Json, transports } from '../../support/client.ts'
-import { failWaits } from '../../support/outage.ts'
+import { failLockWaits } from '../../support/outage.ts'
 import { openTestServer } from '../../support/server.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 import { until } from '../../support/until.ts'
@@ -143,7 +143,7 @@ describe('a selection by filter', () => {
     await submitJobs(server.domain, rita, submissions)
     const jobs = await read<{ id: string }>("SELECT id FROM job WHERE name = 'broken' ORDER BY created_at, id")
     const ids = jobs.map(({ id }) => id)
-    const answer = await failWaits(
+    const answer = await failLockWaits(
       server.domain,
       { lock: `SELECT FROM job WHERE id = '${ids[120]}' FOR UPDATE`, failures: 1 },
       () => act('rita', 'cancelJobs', matching({ name: 'broken' }, 150)),

@@ -1,5 +1,5 @@
 import { it } from 'vitest'
-import { acceptedDuring, openSocket } from '../../support/connections.ts'
+import { collectAcceptedSockets, openSocket } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,7 +17,7 @@ it.each(Object.entries(sent))(
   'the server stops reading %s from a socket that does not read its responses',
   async (_what, messageOf) => {
     await using server = await startServer()
-    const { made: socket, accepted } = await acceptedDuring(() => openSocket(server.url))
+    const { made: socket, accepted } = await collectAcceptedSockets(() => openSocket(server.url))
     const [raw] = accepted
     let answers = 0
     socket.on('message', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { catchOutage } from '../../../src/graphql/schema/frame/unavailable.ts'
 import { Unavailable } from '../../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../../support/client.ts'
-import { inOutage } from '../../support/outage.ts'
+import { runDuringOutage } from '../../support/outage.ts'
 import { openTestServer, startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,7 +17,7 @@ it.each([
 ] as const)('an event over %s whose fields cannot be read during an outage is sent afterwards', async (_name, open) => {
   const jobId = await server.submit()
   const stream = open(server.url, jobStatus, { jobId })
-  const first = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () => stream.next())
+  const first = await runDuringOutage(server.domain, { tables: '"user"', failures: 1 }, () => stream.next())
   expect(first.value).toMatchObject({
     data: { jobStatus: { transitions: [{ seq: 1 }], job: { user: { name: 'local' } } } },
   })
@@ -25,7 +25,7 @@ it.each([
 })
 
 it('a query during the outage gets UNAVAILABLE', async () => {
-  const answer = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () =>
+  const answer = await runDuringOutage(server.domain, { tables: '"user"', failures: 1 }, () =>
     ask(server.url, '{ viewer { user { name } } }'),
   )
   expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })

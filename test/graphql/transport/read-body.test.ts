@@ -4,7 +4,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { KeyedLimit } from '../../../src/graphql/keyed-limit.ts'
 import { readBody } from '../../../src/graphql/transport/read-body.ts'
-import { heldBytes } from '../../support/memory.ts'
+import { measureHeldBytes } from '../../support/memory.ts'
 
 const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, share: new KeyedLimit(64 * 1024 * 1024).open('sender') }
 
@@ -13,9 +13,9 @@ test('a body in tiny pieces needs no more memory than its bytes', async () => {
   let before = 0
   let held = 0
   function* tiny() {
-    before = heldBytes()
+    before = measureHeldBytes()
     for (let i = 0; i < pieces; i++) yield Buffer.from(Uint8Array.of(i % 2 === 0 ? 0x61 : 0x62).buffer)
-    held = heldBytes() - before
+    held = measureHeldBytes() - before
   }
   const request = Object.assign(Readable.from(tiny(), { objectMode: true, highWaterMark: 1 }), { headers: {} })
   expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text: 'ab'.repeat(pieces / 2) })

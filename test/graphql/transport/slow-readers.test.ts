@@ -12,7 +12,7 @@ import {
 } from '../../../src/graphql/transport/slow-readers.ts'
 import { openLog } from '../../../src/logs/append.ts'
 import { data } from '../../support/client.ts'
-import { acceptedDuring, openSocket } from '../../support/connections.ts'
+import { collectAcceptedSockets, openSocket } from '../../support/connections.ts'
 import { append } from '../../support/log.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
@@ -111,7 +111,7 @@ it('a response of the API whose reader stalls is cut', async () => {
 it('WebSockets of a user whose readers stall are cut', async () => {
   await using server = await startServer({ keepAliveMs: hourMs })
   const query = await largeQuery(server)
-  const { made: opened, accepted } = await acceptedDuring(() =>
+  const { made: opened, accepted } = await collectAcceptedSockets(() =>
     Promise.all(Array.from({ length: 8 }, () => openSocket(server.url))),
   )
   const unsent = () => accepted.reduce((sum, { writableLength }) => sum + writableLength, 0)

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createWriteCoalescer } from '../../../src/graphql/transport/write-coalescing.ts'
-import { acceptedDuring } from '../../support/connections.ts'
+import { collectAcceptedSockets } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 
 it('writes of one turn of the event loop are sent together', async () => {
@@ -53,7 +53,7 @@ it('messages of many subscriptions of a WebSocket are sent together', async () =
   const client = createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket })
   const query = 'subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { __typename } }'
   const streams = Array.from({ length: 50 }, () => client.iterate({ query, variables: { jobId } }))
-  const { accepted } = await acceptedDuring(() => Promise.all(streams.map((stream) => stream.next())))
+  const { accepted } = await collectAcceptedSockets(() => Promise.all(streams.map((stream) => stream.next())))
   const writes = accepted.map(countWrites)
 
   await cancelJob(server.domain, server.admin, { jobId })
