@@ -6,7 +6,7 @@ import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { Planner, startsPerCommit } from '../src/scheduler/planner.ts'
 import { commitDecisions } from '../src/scheduler/stored/committing.ts'
-import { createStored } from '../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../src/scheduler/stored-pool.ts'
 import { percentile, printLines } from './harness.ts'
 import { type LongQueue, openLongQueue } from './long-queue.ts'
 import { withDatabases } from './server.ts'
@@ -53,7 +53,7 @@ async function measure(queue: LongQueue): Promise<void> {
 /** Frees the memory afterwards: a leader has one world. */
 async function takeOver(queue: LongQueue) {
   const began = performance.now()
-  const store = createStored(queue.domain, queue.leader)
+  const store = createStoredPool(queue.domain, queue.leader)
   const world = createWorld(await store.load())
   const read = performance.now() - began
   await start(store, world, 1)
@@ -103,7 +103,7 @@ async function rates(
 
 /** Fills the pool, then ends one run after the other. */
 async function gaps({ domain, leader }: LongQueue): Promise<number[]> {
-  const planner = new Planner(createStored(domain, leader), { log: domain.log, pool: leader.pool })
+  const planner = new Planner(createStoredPool(domain, leader), { log: domain.log, pool: leader.pool })
   for (let isDone = false; !isDone; ) ({ isDone } = await planner.pass(100))
   await planner.publish()
   const { sql } = domain.db

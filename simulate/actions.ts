@@ -7,8 +7,8 @@ import type { JobState } from '../src/domain/state.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 
 /**
- * Events of a pool, as data: an action is chosen from a seed and the visible state (choosing.ts) and performed
- * over tables in memory or in PostgreSQL. Both list jobs in the order of submission, so a seed means the same for both.
+ * Events of a pool, as data. An action is chosen by a seed and the visible state (choosing.ts), and performed on tables
+ * in memory or in PostgreSQL. Both list jobs in the order of submission, so a seed has the same actions in both.
  */
 export interface PoolPlan {
   policy: 'PRIORITY' | 'FAIR_SHARE'
@@ -27,15 +27,14 @@ export interface ModelLimit {
 
 export interface Planning {
   scheduling: StoredSettings
-  /** Weights of accounts. */
   weights: Readonly<Record<string, number>>
 }
 
 export const people = { ada: 'ADMIN', bob: 'LEAD', cyd: 'RESEARCHER', dan: 'VIEWER' } as const
 export type Person = keyof typeof people
-/** Every user is a member of each. */
+/** Every user is a member of every team. */
 export const teams = ['a', 'b', 'c'] as const
-/** Every user may charge each. */
+/** Every user may charge every account. */
 export const accounts = [...teams, 'a.sub'] as const
 export const project = 'apollo'
 
@@ -55,9 +54,8 @@ export interface Asks {
   runSeconds: number
   eligibleInMs: number
   needsApproval: boolean
-  /** Jobs that must end before it may start. */
+  /** Jobs that must end before this job may start. */
   after: readonly string[]
-  /** Name of a capacity reservation. */
   reservation: string | null
 }
 
@@ -73,7 +71,7 @@ export type Action =
   | { kind: 'CANCEL'; job: string }
   | { kind: 'DECIDE'; job: string; approve: boolean }
   | { kind: 'PRIORITISE'; job: string; priority: number }
-  /** A report of an executor. It may come twice, or for a run that is over. */
+  /** A report of an executor. It may be repeated, or be about a run that is over. */
   | { kind: 'REPORT'; job: string; run: number; report: Report; times: number }
   /** The runner checks whether the run must still be preempted, and signals it. */
   | { kind: 'LEAVE'; job: string }
@@ -95,9 +93,9 @@ export interface SeenJob {
   id: string
   state: JobState
   run: number
-  /** ASKED: its preemption was requested; SIGNALLED: the runner has sent the signal. */
+  /** ASKED: the preemption of its run was requested; SIGNALLED: the runner has sent the signal. */
   leaves: 'ASKED' | 'SIGNALLED' | null
-  /** Time at which its command ends by itself; null: it has not begun. */
+  /** When its command ends by itself; null: the command has not begun. */
   endsMs: number | null
 }
 
@@ -110,7 +108,6 @@ export interface Seen {
   reservations: readonly string[]
 }
 
-/** Performs actions over one set of tables. */
 export interface Actor {
   see(): Promise<Seen> | Seen
   act(action: Action): Promise<void> | void

@@ -2,30 +2,30 @@ import {
   type Amount,
   type Counted,
   countHolding,
+  findLimitReached,
+  findModelLimitReached,
   type LimitReached,
-  limitReached,
-  modelLimitReached,
 } from '../src/domain/limits/limit-reached.ts'
 import type { BackOff, FreeNode } from '../src/domain/machines/machines.ts'
 import type { PastPreemption, Start } from '../src/scheduler/plan/model.ts'
-import { partingNodes, pathTo } from '../src/scheduler/plan/share-tree.ts'
+import { findPartingNodes, listPathTo } from '../src/scheduler/plan/share-tree.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** Invariants that must hold at the time when a start is written, even if the decision is older. */
-export const breachesOf = (memory: Memory, written: Written): string[] => [
-  ...beyondLimit(memory, written),
-  ...inTheWrongPlace(memory, written),
+/** Lists violated invariants that must hold when a start is written, even if the decision is older. */
+export const listBreaches = (memory: Memory, written: Written): string[] => [
+  ...listExceededLimits(memory, written),
+  ...listWrongPlacements(memory, written),
 ]
 
 interface Written {
   job: SimulatedJob
   start: Start
-  /** Jobs that lose their holds by the same decision. */
+  /** Jobs whose holds the same decision drops. */
   dropped: ReadonlySet<string>
 }
 
-export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements']): Counted => ({
+export const toCounted = ({ lane }: SimulatedJob, placements?: Start['placements']): Counted => ({
   userId: lane.userId,
   userName: lane.userId,
   teamId: null,
@@ -39,37 +39,38 @@ export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements
   exclusive: lane.shape.exclusive,
 })
 
-/** Current usage by the runs that count. */
-export function tallyOf(memory: Memory): Map<string, Amount> {
+export function computeTally(memory: Memory): Map<string, Amount> {
   const tally = new Map<string, Amount>()
   for (const other of memory.holding()) {
     const models = modelsOf(memory, other.run.placements)
-    countHolding(tally, memory.settings.rules, { ...countedOf(other, other.run.placements), jobs: 1, models })
+    countHolding(tally, memory.settings.rules, { ...toCounted(other, other.run.placements), jobs: 1, models })
   }
   return tally
 }
 
-function beyondLimit(memory: Memory, { job, start }: Written): string[] {
-  const held = limitAgainst(memory, job, start.placements)
+function listExceededLimits(memory: Memory, { job, start }: Written): string[] {
+  const held = findForbiddingLimit(memory, job, start.placements)
   return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
 }
 
-/** The limit that forbids starting the job on these nodes. */
-function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['placements']): LimitReached | null {
+/** Finds the limit that forbids the start of the job with these placements. */
+function findForbiddingLimit(memory: Memory, job: SimulatedJob, placements: Start['placements']): LimitReached | null {
   const { rules, pool } = memory.settings
   if (rules.length === 0) return null
-  const ceilings = { pool, rules, tally: tallyOf(memory) }
-  const counted = countedOf(job)
+  const ceilings = { pool, rules, tally: computeTally(memory) }
+  const counted = toCounted(job)
   return (
-    limitReached(ceilings, counted) ?? modelLimitReached(ceilings, counted, modelsOf(memory, placements))?.limit ?? null
+    findLimitReached(ceilings, counted) ??
+    findModelLimitReached(ceilings, counted, modelsOf(memory, placements))?.limit ??
+    null
   )
 }
 
-/** When the leader is idle, a job that cannot start must not keep the resources of evicted runs. */
-export function claimedForNothing(memory: Memory): string[] {
+/** Lists jobs that cannot start but keep resources of evicted runs, although the leader is idle. */
+export function listFutileClaims(memory: Memory): string[] {
   return [...memory.holds.values()].flatMap(({ jobId }) => {
     const job = memory.jobs.get(jobId)
-    const held = job ? limitAgainst(memory, job, []) : null
+    const held = job ? findForbiddingLimit(memory, job, []) : null
     return held ? [`Resources are kept for ${jobId}, which may not start: ${held.message}`] : []
   })
 }
@@ -81,13 +82,13 @@ function modelsOf(memory: Memory, placements: Start['placements']): string[] {
   })
 }
 
-/** Starts on a node that takes no runs, or on resources that were freed for another job. */
-function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
+/** Lists placements of a start on nodes that take no runs, or on resources that were freed for another job. */
+function listWrongPlacements(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
   const { nodes, holds, settings, heardMs } = memory
   const closed = placements.flatMap(({ nodeId, node }) => {
     const on = nodes.find(({ id }) => id === nodeId)
     if (on?.backOff && on.backOff.untilMs > heardMs) return [`${job.id} started on ${node}, which backs off`]
-    if (on?.backOff && isTried(memory, nodeId, on.backOff))
+    if (on?.backOff && hasProbe(memory, nodeId, on.backOff))
       return [`${job.id} started on ${node}, where another is tried`]
     return on?.state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${on?.state}`]
   })
@@ -108,16 +109,15 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
   return [...closed, ...kept, ...foreign]
 }
 
-/** true: the node backs off, or already has the one run that may be tried after that. */
-export const takesNoRun = (memory: Memory, { id, backOff }: FreeNode): boolean =>
-  backOff !== null && (backOff.untilMs > memory.heardMs || isTried(memory, id, backOff))
+/** true: the node backs off, or already has the probe that it may get after the back-off. */
+export const refusesRuns = (memory: Memory, { id, backOff }: FreeNode): boolean =>
+  backOff !== null && (backOff.untilMs > memory.heardMs || hasProbe(memory, id, backOff))
 
-/** true: a run on the node was placed after the back-off. */
-const isTried = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>
+const hasProbe = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>
   memory.holding().some(({ run }) => run.sinceMs >= untilMs && run.placements.some((one) => one.nodeId === nodeId))
 
-/** Jobs that batch jobs preempted more often than allowed within one quantum. */
-export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {
+/** Lists jobs that batch jobs preempted more often than allowed within one quantum. */
+export function listEvictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {
   const { rotationQuantumMs, maxPreemptionsPerJob } = settings
   const since = nowMs - Math.max(rotationQuantumMs, 0)
   const times = preemptions.filter(
@@ -127,21 +127,22 @@ export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId:
 }
 
 /**
- * true: a job that lost work is evicted again before it ran twice as long as it had lost. The decision may be older
+ * Lists jobs that lost work and are evicted again before they ran twice the lost time. The decision may be older
  * than the present database time.
  */
-export function losesTooMuch(memory: Memory, { id, run }: SimulatedJob, ranMs: number): string[] {
+export function listExcessiveLosses(memory: Memory, { id, run }: SimulatedJob, ranMs: number): string[] {
   const lostMs = memory.lostBefore(id, run.id)
   return run.number > 1 && ranMs < 2 * lostMs
     ? [`${id} lost ${lostMs} ms before, and is evicted after ${ranMs} ms`]
     : []
 }
 
-/** Rotations that break the rule that a node of the tree of shares either only loses or only gains within a quantum. */
-export function changesNothing({ preemptions, settings, nowMs }: Memory): string[] {
+/** Lists rotations in which a node of the tree of shares both loses and gains runs within a quantum. */
+export function listFutileRotations({ preemptions, settings, nowMs }: Memory): string[] {
   const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
   const newest = preemptions.at(-1)
-  const parted = ({ claimant, victim }: PastPreemption) => partingNodes(pathTo(claimant), pathTo(victim)) ?? []
+  const parted = ({ claimant, victim }: PastPreemption) =>
+    findPartingNodes(listPathTo(claimant), listPathTo(victim)) ?? []
   const [taker, giver] = newest ? parted(newest) : []
   const recent = preemptions.filter(({ tier, atMs }) => tier === 2 && atMs > since).map(parted)
   const isBack = recent.some(([claimant, victim]) => claimant === giver || victim === taker)

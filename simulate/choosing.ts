@@ -4,21 +4,20 @@ import { type Action, type Asks, accounts, type Person, people, type Seen, type 
 import { randomLimits, randomModel, randomNode, randomPlanning } from './plans.ts'
 import type { Random } from './random.ts'
 
-/** Chooses the next action of people, executors and machines. Each step is one action. */
 const jobsAliveMax = 60
-/** More than one window of a lane holds. */
+/** More than the window of a lane holds. */
 const alikeMax = 40
 const nodesMax = 6
 const nothing: Action = { kind: 'NOTHING' }
 const waits = ({ state }: SeenJob) => state === 'QUEUED' || state === 'BLOCKED'
 
-/** Submits one job, or more equal jobs than a window of their lane holds. A long line makes a user cancel instead. */
+/** Submits one job, or more equal jobs than the window of a lane holds. In a long queue, cancels a job instead. */
 function submit(seen: Seen, random: Random): Action {
-  if (seen.jobs.length >= jobsAliveMax) return giveUp(seen, random)
+  if (seen.jobs.length >= jobsAliveMax) return cancelAlike(seen, random)
   return { kind: 'SUBMIT', asks: randomAsks(seen, random), times: random.chance(0.02) ? alikeMax : 1 }
 }
 
-function giveUp({ jobs }: Seen, random: Random): Action {
+function cancelAlike({ jobs }: Seen, random: Random): Action {
   const job = random.pick(jobs.filter(waits))
   return job ? { kind: 'CANCEL', job: job.id } : nothing
 }
@@ -65,7 +64,7 @@ function prioritise({ jobs }: Seen, random: Random): Action {
   return job ? { kind: 'PRIORITISE', job: job.id, priority: random.between(0, 50) } : nothing
 }
 
-/** Some reports never come, some come twice, some are about the previous run. */
+/** Reports may be missing, repeated, or about the previous run. */
 function report({ jobs, nowMs }: Seen, random: Random): Action {
   const job = random.pick(jobs.filter(({ state }) => isHolding(state)))
   if (!job) return nothing
@@ -75,12 +74,12 @@ function report({ jobs, nowMs }: Seen, random: Random): Action {
     kind: 'REPORT',
     job: job.id,
     run,
-    report: saying(job, nowMs, random),
+    report: chooseReport(job, nowMs, random),
     times: random.chance(0.1) ? 2 : 1,
   }
 }
 
-export function saying({ state, leaves, endsMs }: SeenJob, nowMs: number, random: Random): Report {
+export function chooseReport({ state, leaves, endsMs }: SeenJob, nowMs: number, random: Random): Report {
   if (state === 'STARTING') {
     if (random.chance(0.05)) return { kind: 'startFailed', reason: 'START_FAILED', message: 'No' }
     if (random.chance(0.05)) return { kind: 'startFailed', reason: 'NODE_TROUBLE', message: 'No space' }
@@ -129,7 +128,6 @@ const passTime = (_: Seen, random: Random): Action => ({ kind: 'TIME', ms: rando
 
 type Choice = (seen: Seen, random: Random) => Action
 
-/** Relative frequency of each action. */
 const choices: readonly [Choice, number][] = [
   [submit, 30],
   [report, 42],
@@ -151,8 +149,8 @@ export function choose(seen: Seen, random: Random): Action {
   return nothing
 }
 
-/** The actions that are left when only executors act: runs that leave or were cancelled end. */
-export function endings({ jobs }: Seen): Action[] {
+/** Lists actions that end preempted and cancelled runs. */
+export function listEndings({ jobs }: Seen): Action[] {
   return jobs.flatMap((job): Action[] => {
     if (isFinal(job.state) || !isHolding(job.state) || (job.state !== 'CANCELLING' && job.leaves === null)) return []
     const observation = { state: 'ended', exitCode: 143, signal: null, stopped: true } as const

@@ -3,35 +3,33 @@ import { sumAmounts } from '../src/domain/machines/amounts.ts'
 import { type Placement, place } from '../src/domain/machines/placement.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
 import type { Running, Tier } from '../src/scheduler/plan/model.ts'
-import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption.ts'
+import { type EvictionPlan, planPreemption } from '../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../src/scheduler/plan/rations.ts'
-import { partingNodes, sharePath } from '../src/scheduler/plan/share-tree.ts'
+import { findPartingNodes, getSharePath } from '../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { runningOf } from '../test/support/planning.ts'
 import { lane, range, TestPool } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
 /**
- * Small random clusters whose jobs never end, to see whether preemption comes to rest. A pass fills in order of the
- * shares, and evicts for one job at most. Victims leave and the claimant starts at once, so only the rules
- * decide. Broken means: a plan whose places are not free, a job evicted more often than its bound, or evictions without
- * end.
+ * Small random clusters whose jobs never end, to check that preemption stops. A pass starts jobs in the order of the
+ * shares, and evicts for one job at most. Victims leave and the claimant starts at once, so only the rules decide.
+ * Broken means: a plan whose places are not free, a job evicted more often than its bound, or evictions without end.
  */
 export interface Kind {
   nodes: 1 | 2
   /** Passes per quantum; null: no rotation and no bound per job, so that only the rule itself is tested. */
   quantumPasses: number | null
   passes: number
-  /** Accounts have people and sub-accounts; default: each is one person. */
+  /** true: accounts have several people and sub-accounts; default: one person each. */
   people?: boolean
-  /** Shares count past use, by this half-life; default: they do not. */
+  /** Half-life of past use; default: past use does not count. */
   halfLifePasses?: number
 }
 
 export interface Outcome {
-  /** Evictions of each pass. If the last number is not 0, the cluster never came to rest. */
+  /** Number of evictions per pass. If the last number is not 0, preemption never stopped. */
   evicted: readonly number[]
-  /** The maximum number of evictions of one job within one quantum. */
   mostPerQuantum: number
   broken: string[]
 }
@@ -43,20 +41,19 @@ export const neverSettles = ({ quantumPasses, halfLifePasses }: Kind, { evicted 
 export interface Asks {
   of: Lane
   bid: number
-  /** The pass in which it arrives. */
   arrives: number
 }
 
 interface Job extends Asks {
   id: string
-  /** Place in the order; a job that lost a rotation comes last. */
+  /** Position in the order; a job that lost a rotation comes last. */
   turn: number
   run: number
 }
 
 const passMs = 72_000
 
-export const settle = (seed: number, kind: Kind): Outcome => settleJobs(someJobs(new Random(seed), kind), kind)
+export const settle = (seed: number, kind: Kind): Outcome => settleJobs(createJobs(new Random(seed), kind), kind)
 
 export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes, halfLifePasses }: Kind): Outcome {
   const pool = new TestPool(
@@ -78,7 +75,7 @@ export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes
   return cluster.outcome(evicted)
 }
 
-function someJobs(random: Random, { nodes, people }: Kind): Asks[] {
+function createJobs(random: Random, { nodes, people }: Kind): Asks[] {
   const accounts = range(0, random.between(2, 5)).map((i) => `a${i}`)
   return range(0, random.between(3, 11)).map(() => {
     const gpu = random.chance(0.75) ? random.between(1, 8) : 0
@@ -91,12 +88,12 @@ function someJobs(random: Random, { nodes, people }: Kind): Asks[] {
       restartable: !isFixed,
       preemptable: !isFixed,
     })
-    if (people) Object.assign(of, somebody(of.account, random))
+    if (people) Object.assign(of, createPerson(of.account, random))
     return { of, bid: random.between(0, 3), arrives: random.chance(0.5) ? 0 : random.between(0, arrivalsEnd) }
   })
 }
 
-const somebody = (account: string, random: Random) => ({
+const createPerson = (account: string, random: Random) => ({
   account: random.chance(0.3) ? `${account}.${random.of(['x', 'y'])}` : account,
   userId: `u${random.between(1, 3)}`,
 })
@@ -120,7 +117,7 @@ class Cluster {
     return { evicted, mostPerQuantum: this.mostPerQuantum, broken: this.broken }
   }
 
-  /** Returns the number of evictions. */
+  /** Makes a pass. Returns the number of evictions. */
   pass(number: number): number {
     const before = this.pool.preemptions.length
     for (const job of this.jobs) if (job.arrives === number) this.waiting.add(job)
@@ -141,7 +138,7 @@ class Cluster {
   }
 
   private compareShares(a: Lane, b: Lane): number {
-    const [one, other] = partingNodes(sharePath(a), sharePath(b)) ?? []
+    const [one, other] = findPartingNodes(getSharePath(a), getSharePath(b)) ?? []
     return one && other ? compareFractions(this.pool.share(one), this.pool.share(other)) : 0
   }
 
@@ -181,7 +178,7 @@ class Cluster {
       sequence: job.turn,
       sinceMs: 0,
     }
-    const plan = evictionFor(this.pool, { lane: job.of, entry, ration: unlimited })
+    const plan = planPreemption(this.pool, { lane: job.of, entry, ration: unlimited })
     if (!plan) return false
     for (const victim of plan.victims) this.leave(job, victim)
     for (const { running } of plan.victims) this.checkNeeded(job, running)
@@ -189,7 +186,7 @@ class Cluster {
     return true
   }
 
-  /** Checks that the job would not fit without the eviction of this victim. */
+  /** Throws if the job would fit without the eviction of this victim. */
   private checkNeeded({ id, of }: Job, victim: Running): void {
     const { machines, nodes } = this.pool
     machines.add(victim)
@@ -201,7 +198,7 @@ class Cluster {
     const { nowMs, machines, preemptions, settings } = this.pool
     machines.remove(running)
     const job = this.jobs.find(({ id }) => id === running.jobId)
-    if (!job) throw new Error(`No job ${running.jobId}`)
+    if (!job) throw new Error(`The cluster has no job ${running.jobId}`)
     if (tier === 2) job.turn = this.turns++
     this.waiting.add(job)
     const accounts = { claimant: claimant.of.account, victim: job.of.account }

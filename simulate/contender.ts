@@ -14,7 +14,6 @@ export class BerthContender implements Contender {
   readonly #world: World
   readonly #works = new Map<string, Work>()
   readonly #runs = new Map<Work, string>()
-  /** Waiting jobs by lane, in their order. */
   readonly #lanes = new Map<string, Waiting[]>()
 
   constructor(policy: Policy, nodes: number) {

@@ -21,7 +21,7 @@ import type { Report } from '../src/scheduler/outcome.ts'
 import { createReporter } from '../src/scheduler/reports.ts'
 import { submitJobs } from '../test/support/submit-jobs.ts'
 import { type Action, type Actor, type Asks, type Person, project, type Reserving, type Seen } from './actions.ts'
-import { specOf } from './spec.ts'
+import { makeSpec } from './spec.ts'
 
 const pool = 'sim'
 const holder = 'simulated'
@@ -43,7 +43,6 @@ export interface Stand {
 export class DatabaseActor implements Actor {
   private readonly stand: Stand
   private readonly runSeconds = new Map<string, number>()
-  /** Ids of reservations by name. */
   private readonly reservations = new Map<string, string>()
 
   constructor(stand: Stand) {
@@ -70,13 +69,13 @@ export class DatabaseActor implements Actor {
 
   /** An action may be refused because an earlier one made it impossible. */
   async act(action: Action): Promise<void> {
-    // Moments are 1 ms apart, so that the tables can tell which action came first.
+    // Actions are 1 ms apart, so that the tables have them in order.
     await this.stand.passTime(1)
     try {
       await this.do(action)
     } catch (error) {
       const isRefused = error instanceof InvalidState || error instanceof NotFound || error instanceof QuotaExceeded
-      // A pool of fair share refuses a priority as invalid.
+      // A FAIR_SHARE pool refuses a priority with InvalidInput.
       if (!isRefused && !(action.kind === 'PRIORITISE' && error instanceof InvalidInput)) throw error
     }
   }
@@ -120,7 +119,6 @@ export class DatabaseActor implements Actor {
     }
   }
 
-  /** Changes settings of the pool. */
   private async change(
     action: Extract<Action, { kind: 'NODE' | 'ADD_NODE' | 'LIMITS' | 'PLAN' | 'RESERVE' | 'TIME' | 'NOTHING' }>,
   ): Promise<void> {
@@ -156,7 +154,7 @@ export class DatabaseActor implements Actor {
     const { domain, viewers } = this.stand
     const reservationId = asks.reservation === null ? null : (this.reservations.get(asks.reservation) ?? null)
     const spec = {
-      ...specOf(asks, reservationId),
+      ...makeSpec(asks, reservationId),
       ...(asks.eligibleInMs > 0 && { notBefore: new Date(this.stand.nowMs() + asks.eligibleInMs).toISOString() }),
       ...(asks.after.length > 0 && { dependsOn: asks.after.map((jobId) => ({ jobId, on: 'FINISHED' })) }),
     }
@@ -221,7 +219,7 @@ export class DatabaseActor implements Actor {
   }
 }
 
-/** The submission is refused as expected: a quota is used up, or the reservation has ended. */
+/** true: the refusal of the submission is expected, because a quota is used up or the reservation has ended. */
 const isExpected = (outcome: unknown) =>
   outcome instanceof QuotaExceeded ||
   (outcome instanceof InvalidInput && outcome.message.includes('capacityReservationId'))

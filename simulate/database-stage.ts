@@ -18,16 +18,16 @@ import { migrate } from '../src/platform/migrate.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { Wakeups } from '../src/platform/wakeup.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
-import { createStored } from '../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../src/scheduler/stored-pool.ts'
 import { type Person, type PoolPlan, people, teams } from './actions.ts'
 import { DatabaseActor, type Stand } from './database-actor.ts'
 import { randomPlan } from './plans.ts'
 import { Random } from './random.ts'
-import { newResult, type Result, type Stage, simulate, undoneIn } from './simulation.ts'
+import { createResult, listUndoneDecisions, type Result, type Stage, simulate } from './simulation.ts'
 
 /**
  * Seeds over PostgreSQL, with the product's own verbs and tables. The seed decides the time: the database's clock
- * stands still, and the process reads a later time with each look, so that ids are in order.
+ * is stopped, and the process gets a later time with each read, so that ids are in order.
  */
 const pool = 'sim'
 const holder = 'simulated'
@@ -35,7 +35,7 @@ const beganMs = Date.UTC(2026, 0, 1)
 const connectionsMax = 4
 const frequencies = { restsPerLook: 4, stepsPerLook: 10 }
 
-/** One PostgreSQL for all seeds of `work`; it is removed afterwards. */
+/** Runs `work` with one PostgreSQL for all seeds, and removes it afterwards. */
 export async function withTemplate(work: (templateUrl: string) => Promise<unknown>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulate-'))
   await chmod(dataDir, 0o711) // Under root the database runs as another account.
@@ -57,13 +57,13 @@ export async function simulateInDatabase(templateUrl: string, seed: number, step
   const random = new Random(seed)
   try {
     await using stage = await openStage(Object.assign(new URL(template), { pathname: name }).href, randomPlan(random))
-    return await simulate(stage, { random, result: newResult(seed), steps }, frequencies)
+    return await simulate(stage, { random, result: createResult(seed), steps }, frequencies)
   } finally {
     await administer(template, `DROP DATABASE ${name} WITH (FORCE)`)
   }
 }
 
-/** Uses a session of its own: a template must have no sessions while it is copied. */
+/** Uses its own session, because a template must not have sessions while it is copied. */
 async function administer(template: URL, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: Object.assign(new URL(template), { pathname: 'postgres' }).href })
   await client.connect()
@@ -109,7 +109,7 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
     actor: new DatabaseActor(stand),
     async lead() {
       await depose()
-      return createStored(domain, { pool, epoch, holder })
+      return createStoredPool(domain, { pool, epoch, holder })
     },
     depose,
     async broken() {
@@ -164,9 +164,9 @@ async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
   const { sql } = domain.db
   const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')
   if (news.length > 0) return []
-  const fresh = createWorld(await createStored(domain, { pool, epoch, holder }).load())
+  const fresh = createWorld(await createStoredPool(domain, { pool, epoch, holder }).load())
   const off = await sql.query<{ what: string }>(shownSql)
-  return [...undoneIn(fresh), ...off.map(({ what }) => what)]
+  return [...listUndoneDecisions(fresh), ...off.map(({ what }) => what)]
 }
 
 const shownSql = `

@@ -13,19 +13,18 @@ import { Random } from './random.ts'
 import { makeWork } from './workload.ts'
 
 /**
- * How good are forecasts? The real planner plays a day with run times that the forecast does not know. At some moments
- * every waiting job is forecast; later the forecasts are compared with the starts. Seeded, in simulated time.
+ * Measures the error of forecasts. The real planner simulates a day with run times that the forecast does not know. At
+ * some times every waiting job is forecast; later the forecasts are compared with the starts. Seeded, in simulated
+ * time.
  */
 
 /** Jobs of one person with the same name and shape. */
 interface Kind {
   user: string
   gpu: number
-  /** Default: 1. */
   copies?: number
-  /** Decides how long they run. */
   seconds: number
-  /** The maximum run time that their person states. */
+  /** The stated maximum run time; null: none. */
   limitSeconds: number | null
   /** Earlier run times, in milliseconds. */
   history: readonly number[]
@@ -42,9 +41,9 @@ interface Job {
 
 export interface Judged {
   waitMs: number
-  /** How far the p50 is off, as a part of the wait. */
+  /** Error of the p50, as a fraction of the wait. */
   error: number
-  /** The job started by its p90. */
+  /** true: the job started before its p90. */
   isCovered: boolean
 }
 
@@ -55,7 +54,7 @@ export interface Figures {
   covered: number
 }
 
-export function figuresOf(judged: readonly Judged[]): Figures {
+export function computeFigures(judged: readonly Judged[]): Figures {
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
   return {
     forecasts: judged.length,
@@ -68,10 +67,10 @@ export function figuresOf(judged: readonly Judged[]): Figures {
 const nodesCount = 4
 
 /**
- * 200 jobs wait for 32 GPUs. Known run times: every job names a limit of 8 to 30 s, takes 60 to 100 % of it, and its
- * person has 20 earlier runs like it that took as much of theirs.
+ * 200 jobs wait for 32 GPUs. Run times are known: every job states a maximum of 8 to 30 s and takes 60 to 100 % of it.
+ * Its person has 20 similar earlier runs that took the same fraction of their maxima.
  */
-export function knownDay(seed: number, policy: Policy): Judged[] {
+export function playKnownDay(seed: number, policy: Policy): Judged[] {
   const random = new Random(seed)
   const runMs = (kind: Kind) => Math.round((kind.limitSeconds ?? 0) * 1_000 * (0.6 + 0.4 * random.next()))
   const kinds = range(0, 10).map((at) => {
@@ -98,11 +97,11 @@ function oneOf<T>(from: readonly T[], random: Random): T {
 }
 
 /**
- * For 8 hours jobs of 12 people arrive, about as many as 32 GPUs can run, alone and in batches; they take 1 to 90 minutes.
- * Run times are unknown: no job has a limit, the run times of a kind differ by a factor of e, and each kind has 20 earlier
- * runs.
+ * For 8 hours jobs of 12 people arrive, about as many as 32 GPUs can run, alone and in batches; they take 1 to 90
+ * minutes. Run times are unknown: no job has a limit, the run times of a kind differ by a factor of e, and each kind
+ * has 20 earlier runs.
  */
-export function mixedDay(seed: number, policy: Policy): Judged[] {
+export function playMixedDay(seed: number, policy: Policy): Judged[] {
   const random = new Random(seed)
   const runMs = (kind: Kind) => Math.round(kind.seconds * 1_000 * Math.exp(0.5 * random.normal()))
   const kinds = range(0, 30).map((at) => {
@@ -123,10 +122,10 @@ export function mixedDay(seed: number, policy: Policy): Judged[] {
 }
 
 /**
- * A new installation, without earlier runs: jobs of workload.ts at a load of 0.95. People state limits of 1.2 to 2.5 times
- * the run time or the next round one above, and the names of jobs say nothing.
+ * A new installation, without earlier runs: jobs of workload.ts at a load of 0.95. People state limits of 1.2 to 2.5
+ * times the run time or the next round one above, and the names of jobs say nothing.
  */
-export function newDay(seed: number, policy: Policy): Judged[] {
+export function playNewDay(seed: number, policy: Policy): Judged[] {
   const works = makeWork({ seed, nodes: nodesCount, load: 0.95, jobs: 150 })
   const jobs = works.map(({ id, user, copies, gpus: gpu, arrivesMs, runMs, limitMs }) => {
     const kind = { user, gpu, copies, seconds: id, limitSeconds: limitMs / 1_000, history: [] }
@@ -152,7 +151,6 @@ function newJob(kind: Kind, { at, arrivesMs, runMs }: { at: number; arrivesMs: n
 interface DayOf {
   policy: Policy
   jobs: readonly Job[]
-  /** When the waiting jobs are forecast. */
   looksMs: readonly number[]
 }
 
@@ -228,7 +226,7 @@ class Day {
     this.looking.shift()
     const { jobs } = this.day
     const ended = jobs.filter(({ startMs, runMs }) => startMs !== null && startMs + runMs <= this.nowMs)
-    const times = new Map(jobs.map((job) => [job.entry.jobId, runTimeOf(job, ended)]))
+    const times = new Map(jobs.map((job) => [job.entry.jobId, findRunTime(job, ended)]))
     const found = drain(forecast(this.world.state.copy, { times, past: this.past(ended), graceMs: 10_000 }))
     const waits = jobs.filter(({ arrivesMs, startMs }) => arrivesMs <= this.nowMs && startMs === null)
     this.looks.push({ atMs: this.nowMs, forecast: found, waiting: waits })
@@ -258,8 +256,8 @@ class Day {
   }
 }
 
-/** As a leader knows it: from the runs that have ended. */
-function runTimeOf({ kind, of }: Job, ended: readonly Job[]): RunTime {
+/** Finds the run time of a job as a leader knows it, from runs that have ended. */
+function findRunTime({ kind, of }: Job, ended: readonly Job[]): RunTime {
   const { history, limitSeconds, seconds } = kind
   const own = ended.filter((job) => job.kind === kind).map(({ runMs }) => runMs)
   const statedMs = limitSeconds === null ? null : limitSeconds * 1_000

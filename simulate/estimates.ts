@@ -1,11 +1,11 @@
 import type { Policy } from '../src/domain/lanes.ts'
-import { type Figures, figuresOf, type Judged, knownDay, mixedDay, newDay } from './days.ts'
+import { computeFigures, type Figures, type Judged, playKnownDay, playMixedDay, playNewDay } from './days.ts'
 
-/** `npm run simulate -- estimates`: how far estimated starts are off, over seeded days. */
+/** `npm run simulate -- estimates`: prints the errors of estimated starts over seeded days. */
 const days: Record<string, { seeds: number; day: (seed: number, policy: Policy) => Judged[] }> = {
-  '200 jobs, known run times': { seeds: 60, day: knownDay },
-  'mixed day, unknown run times': { seeds: 20, day: mixedDay },
-  'new installation, stated limits': { seeds: 20, day: newDay },
+  '200 jobs, known run times': { seeds: 60, day: playKnownDay },
+  'mixed day, unknown run times': { seeds: 20, day: playMixedDay },
+  'new installation, stated limits': { seeds: 20, day: playNewDay },
 }
 
 const percent = (part: number) => `${(100 * part).toFixed(1)} %`
@@ -15,5 +15,5 @@ const text = ({ forecasts, medianWaitSeconds, medianError, covered }: Figures) =
 for (const [name, { seeds, day }] of Object.entries(days))
   for (const policy of ['PRIORITY', 'FAIR_SHARE'] as const) {
     const judged = Array.from({ length: seeds }, (_, at) => day(at + 1, policy)).flat()
-    process.stdout.write(`${name}, ${policy}: ${text(figuresOf(judged))}\n`)
+    process.stdout.write(`${name}, ${policy}: ${text(computeFigures(judged))}\n`)
   }

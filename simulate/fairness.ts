@@ -9,32 +9,31 @@ import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
 /**
- * Accounts and people that always have jobs waiting, on nodes of 8 GPUs under FAIR_SHARE: who gets how much? Nothing is
+ * Measures the use of accounts and people that always have waiting jobs, on nodes of 8 GPUs under FAIR_SHARE. No run is
  * evicted, so the order alone decides.
  */
 export interface Contest {
   nodes: number
   accounts: readonly Contestant[]
-  /** GPUs of the jobs; each account always has jobs of every size waiting. */
+  /** Numbers of GPUs of the jobs. Each account always has waiting jobs of every size. */
   sizes: readonly number[]
   starts: number
   halfLifeMs?: number | null
-  /** Run times differ by up to this part; default 0. */
+  /** Run times differ by up to this fraction; default: 0. */
   jitter?: number
   seed?: number
 }
 
 export interface Contestant {
   name: string
-  /** Default: one of the same name. */
+  /** Default: an account with the name of the contestant. */
   account?: string
-  /** Weight of the account. */
   weight?: number
-  /** GPUs of its jobs; default: those of the contest. */
+  /** Numbers of GPUs of the jobs; default: `sizes` of the contest. */
   sizes?: readonly number[]
-  /** Run time of the account's jobs; default 60. */
+  /** Run time of the jobs; default: 60. */
   seconds?: number
-  /** The next job is submitted when the last one has ended; default: there are always enough. */
+  /** true: each job is submitted after the end of the previous one; default: there are always enough waiting jobs. */
   oneAtATime?: boolean
   /** The account submits after this many starts. */
   arrives?: number
@@ -42,10 +41,9 @@ export interface Contestant {
 
 export interface Got {
   starts: number
-  /** How long its jobs waited. */
   waitsMs: readonly number[]
   gpuSeconds: number
-  /** The same, each moment by its weight under the half-life. */
+  /** Like `gpuSeconds`, weighted by the half-life. */
   decayed: number
 }
 
@@ -55,10 +53,10 @@ interface Ending {
   sinceMs: number
 }
 
-/** As many as one round starts, so that an account never runs out of jobs. */
+/** The maximum number of starts per round, so that an account never runs out of jobs. */
 const perLane = 50
 
-export function contest(asked: Contest): ReadonlyMap<string, Got> {
+export function runContest(asked: Contest): ReadonlyMap<string, Got> {
   return new Playing(asked).play()
 }
 
@@ -105,7 +103,6 @@ class Playing {
     return this.totals()
   }
 
-  /** Accounts whose time has come submit their jobs. */
   private admit(): void {
     for (const one of this.absent.filter(({ arrives = 0 }) => arrives <= this.started)) {
       this.absent.splice(this.absent.indexOf(one), 1)
@@ -127,7 +124,7 @@ class Playing {
     return { kind: 'JOINED', entry }
   }
 
-  /** Plans until nothing starts; another job joins for each that starts. */
+  /** Plans until no job starts. Submits another job for each start. */
   private fill(): void {
     for (;;) {
       const { starts } = planPass(this.world, { startsMax: 50 })
@@ -149,7 +146,7 @@ class Playing {
 
   private end(): void {
     const ending = this.running.shift()
-    if (!ending) throw new Error('Nothing runs')
+    if (!ending) throw new Error('No run is left')
     this.nowMs = ending.atMs
     this.record(ending)
     const { lane: of, entry } = ending.start

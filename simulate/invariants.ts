@@ -1,34 +1,35 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
-import { limitReached } from '../src/domain/limits/limit-reached.ts'
+import { findLimitReached } from '../src/domain/limits/limit-reached.ts'
 import { place } from '../src/domain/machines/placement.ts'
-import { closedNodes } from '../src/domain/machines/reservation-window.ts'
+import { listClosedNodes } from '../src/domain/machines/reservation-window.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
-import { isAccount, sharePath } from '../src/scheduler/plan/share-tree.ts'
+import { getSharePath, isAccount } from '../src/scheduler/plan/share-tree.ts'
 import type { PoolPlan } from './actions.ts'
-import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
+import { computeTally, refusesRuns, toCounted } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import { areFree, type Memory } from './memory.ts'
 
 /** Invariants that are checked after every step, about a million times per run of the simulator. */
-export function invariants(memory: Memory, plan: PoolPlan): string[] {
+export function listBroken(memory: Memory, plan: PoolPlan): string[] {
   const broken = [...memory.breaches]
-  for (const job of memory.jobs.values()) if (isOff(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
+  for (const job of memory.jobs.values())
+    if (isInconsistent(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
   for (const { jobId } of memory.holds.values())
     if (memory.jobs.get(jobId)?.state !== 'QUEUED') broken.push(`The hold of ${jobId} has no owner who waits`)
-  return [...broken, ...givenTwice(memory), ...beyondQuota(memory, plan)]
+  return [...broken, ...listDoubleUses(memory), ...listExceededQuotas(memory, plan)]
 }
 
-/** true: the job's state contradicts its runs, or a job that holds resources has no complete placement. */
-function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
+/** true: the state of the job contradicts its run, or the job holds resources without a complete placement. */
+function isInconsistent({ state, run, lane, ended }: SimulatedJob): boolean {
   const copies = isHolding(state) ? lane.shape.copies : 0
   return (
     run.state !== state || isFinal(state) || run.placements.length !== copies || ended.some((other) => !isFinal(other))
   )
 }
 
-/** Devices with two runs, nodes with more resources in use than they have, and users with two interactive runs. */
-function givenTwice(memory: Memory): string[] {
+/** Lists devices with two runs, nodes with more resources in use than they have, and users with two interactive runs. */
+function listDoubleUses(memory: Memory): string[] {
   const seen = new Set<string>()
   const twice: string[] = []
   const once = (what: string) => {
@@ -50,7 +51,7 @@ function givenTwice(memory: Memory): string[] {
   return twice
 }
 
-function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
+function listExceededQuotas(memory: Memory, { quotas }: PoolPlan): string[] {
   return quotas
     .filter(({ type }) => type === 'CONCURRENT_JOBS')
     .flatMap(({ scope, key, limit }) => {
@@ -63,8 +64,8 @@ function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
 
 // ── when the leader is idle ──
 
-/** Jobs whose victims have all ended, but that have neither started nor a known reason to wait. */
-export function roomUnused(memory: Memory): string[] {
+/** Lists jobs whose victims have all ended, but which have neither started nor a reason to wait. */
+export function listUnusedHolds(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter((hold) => isFree(memory, hold))
     .filter(({ jobId }) => {
@@ -76,7 +77,7 @@ export function roomUnused(memory: Memory): string[] {
 
 function isFree(memory: Memory, { placements }: Hold): boolean {
   const takesRuns = (id: string) =>
-    memory.nodes.some((node) => node.id === id && node.state === 'READY' && !takesNoRun(memory, node))
+    memory.nodes.some((node) => node.id === id && node.state === 'READY' && !refusesRuns(memory, node))
   return placements.every(({ nodeId }) => takesRuns(nodeId)) && areFree(memory, placements)
 }
 
@@ -89,15 +90,15 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
   if (reservationId !== null && (!reservation || reservation.startsMs > nowMs || reservation.endsMs <= nowMs))
     return true
   if (settings.rules.some(({ model }) => model !== null)) return true
-  const ceilings = { pool: settings.pool, rules: settings.rules, tally: tallyOf(memory) }
-  return limitReached(ceilings, countedOf(job)) !== null
+  const ceilings = { pool: settings.pool, rules: settings.rules, tally: computeTally(memory) }
+  return findLimitReached(ceilings, toCounted(job)) !== null
 }
 
 /**
- * Jobs that are first in a lane of a capacity reservation and have not started although the reserved nodes have enough
- * free resources that no planned start keeps.
+ * Lists jobs that are first in a lane of a capacity reservation and have not started although the reserved nodes have
+ * enough free resources that no planned start keeps.
  */
-export function reservedUnused(memory: Memory): string[] {
+export function listUnusedReservations(memory: Memory): string[] {
   const { settings, holds: kept } = memory
   if (settings.nonPreemptableFraction < 1 || kept.size > 0) return []
   const nodes = memory.freeNodes()
@@ -114,24 +115,24 @@ export function reservedUnused(memory: Memory): string[] {
 }
 
 /**
- * Jobs that wait although they would delay no job before them: their resources are free on a node on which nothing is
- * kept, or on planned nodes until after their end.
+ * Lists jobs that wait although they would delay no job before them: their resources are free on a node on which
+ * nothing is kept, or on planned nodes until after their end.
  */
-export function idle(memory: Memory): string[] {
+export function listIdleJobs(memory: Memory): string[] {
   const { settings, holds, nowMs } = memory
   if (settings.nonPreemptableFraction < 1) return []
-  const nodes = memory.freeNodes().filter((node) => !takesNoRun(memory, node))
+  const nodes = memory.freeNodes().filter((node) => !refusesRuns(memory, node))
   const held = new Set([...holds.values()].flatMap(({ placements }) => placements.map(({ nodeId }) => nodeId)))
   return memory.open().flatMap((job) => {
     if (holds.has(job.id) || job.lane.reservationId !== null || isKept(memory, job)) return []
     const { runSeconds, shape, interactive } = job.lane
-    const closed = closedNodes(settings.reservations, { atMs: nowMs, runSeconds })
+    const closed = listClosedNodes(settings.reservations, { atMs: nowMs, runSeconds })
     const open = nodes.filter(({ id, name }) => !closed.has(name) && !held.has(id) && !isPlanned(memory, job, id))
     return place(shape, open, { interactive }) ? [`${job.id} waits, and would delay no job before it`] : []
   })
 }
 
-/** true: another job has a planned start on the node, before the job would end. */
+/** true: another job has a planned start on the node before this job would end. */
 function isPlanned({ views, nowMs }: Memory, { id: jobId, lane: { runSeconds } }: SimulatedJob, id: string): boolean {
   const endsMs = runSeconds === null ? Number.POSITIVE_INFINITY : nowMs + runSeconds * 1_000
   return [...views.plans].some(
@@ -140,12 +141,11 @@ function isPlanned({ views, nowMs }: Memory, { id: jobId, lane: { runSeconds } }
   )
 }
 
-/** Differences between the views of readers and the tables. */
-export function viewsOff(memory: Memory): string[] {
+export function listViewErrors(memory: Memory): string[] {
   const { lanes, accounts } = memory.views
   const byLane = Map.groupBy(memory.open(), ({ lane }) => lane.id)
   const names = new Set(
-    [...memory.holding(), ...memory.open()].flatMap(({ lane }) => sharePath(lane).filter(isAccount)),
+    [...memory.holding(), ...memory.open()].flatMap(({ lane }) => getSharePath(lane).filter(isAccount)),
   )
   const count = (jobs: readonly SimulatedJob[], name: string) =>
     jobs.filter(({ lane }) => isAtOrBelow(lane.account, name)).length

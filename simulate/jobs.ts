@@ -4,14 +4,14 @@ import { type FinalState, isFinal, type JobState, mayMove, type StateReason } fr
 import type { Tier } from '../src/scheduler/plan/model.ts'
 import type { SeenJob } from './actions.ts'
 
-/** Jobs and runs as rows of the tables, moved by the product's table of moves. */
+/** Jobs and runs as rows of the tables. Their moves follow the table of moves of the product (domain/state.ts). */
 export interface SimulatedRun {
   id: string
   number: number
   state: JobState
   placements: readonly Placement[]
   sinceMs: number
-  /** Place among runs that started at the same moment. */
+  /** Position among runs that started at the same time. */
   place: number
   startedMs: number | null
   endsMs: number | null
@@ -28,16 +28,16 @@ export interface SimulatedJob {
   turn: number
   state: JobState
   eligibleMs: number
-  /** Jobs that must end before it may start. */
+  /** Jobs that must end before this job may start. */
   after: readonly string[]
   runSeconds: number
   maxRunTimeSeconds: number
   run: SimulatedRun
-  /** How the jobs that it depends on ended. */
+  /** Final states of the jobs on which this job depends. */
   ended: JobState[]
   /** Runs that count as attempts to start it. */
   startFailures: number
-  /** Whether its queue entry is open. */
+  /** true: the gates of its queue entry are open. */
   open: boolean
 }
 
@@ -47,9 +47,9 @@ export interface SimulatedMove {
   runEnds?: FinalState
 }
 
-/** Throws for a move that the table of moves does not have, as the product does. */
+/** Throws for an illegal move, as the product does. */
 export function moveJob(job: SimulatedJob, { to, reason, runEnds }: SimulatedMove, nextRunId: () => string): void {
-  if (!mayMove(job.state, to, reason)) throw new Error(`No move ${job.state} → ${to} for ${reason} (${job.id})`)
+  if (!mayMove(job.state, to, reason)) throw new Error(`Illegal move ${job.state} → ${to} for ${reason} (${job.id})`)
   const { run } = job
   const again = to === 'QUEUED' && job.state !== 'BLOCKED'
   run.state = again ? (runEnds ?? 'INTERRUPTED') : to
@@ -58,10 +58,10 @@ export function moveJob(job: SimulatedJob, { to, reason, runEnds }: SimulatedMov
   if (!again) return
   job.ended.push(run.state)
   if (reason === 'START_FAILED') job.startFailures += 1
-  job.run = newRun(nextRunId(), run.number + 1)
+  job.run = createRun(nextRunId(), run.number + 1)
 }
 
-export const newRun = (id: string, number: number): SimulatedRun => ({
+export const createRun = (id: string, number: number): SimulatedRun => ({
   id,
   number,
   state: 'QUEUED',
@@ -75,7 +75,7 @@ export const newRun = (id: string, number: number): SimulatedRun => ({
   backfilledOn: null,
 })
 
-export const seenOf = ({ id, state, run }: SimulatedJob): SeenJob => ({
+export const toSeenJob = ({ id, state, run }: SimulatedJob): SeenJob => ({
   id,
   state,
   run: run.number,

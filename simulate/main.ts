@@ -1,4 +1,4 @@
-/** `npm run simulate` runs seeds.ts; `npm run simulate -- preemption`, `-- estimates` and `-- race` run the file of that name. */
+/** `npm run simulate` runs seeds.ts; `npm run simulate -- preemption`, `estimates` or `race` runs the file of that name. */
 const [name] = process.argv.slice(2)
 if (name === 'preemption' || name === 'estimates' || name === 'race') {
   process.argv.splice(2, 1)

@@ -6,7 +6,7 @@ import type { LimitChange } from '../src/domain/limits/limits.ts'
 import { judgeQuotas, listApplicableQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
 import type { Amounts } from '../src/domain/limits/quota-types.ts'
 import { noUsage } from '../src/domain/limits/quota-usage.ts'
-import { backOffSeconds } from '../src/domain/machines/node-back-off.ts'
+import { computeBackOffSeconds } from '../src/domain/machines/node-back-off.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import { mergeSettings } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
@@ -25,18 +25,17 @@ import {
   type Seen,
   teams,
 } from './actions.ts'
-import { newRun, type SimulatedJob, seenOf } from './jobs.ts'
+import { createRun, type SimulatedJob, toSeenJob } from './jobs.ts'
 import { Memory } from './memory.ts'
-import { freeNode, rulesIn, settingsIn, startThreshold } from './memory-settings.ts'
-import { specOf } from './spec.ts'
+import { makeFreeNode, makeLimitRules, makePoolSettings, startThreshold } from './memory-settings.ts'
+import { makeSpec } from './spec.ts'
 
 const startAttemptsMax = 3
 const hourMs = 3_600_000
 const nodeLost: Report = { kind: 'lost', info: 'The node of the run is unreachable' }
 
-export const newMemory = (plan: PoolPlan): Memory => new Memory(settingsIn(plan), plan.nodes.map(freeNode))
+export const createMemory = (plan: PoolPlan): Memory => new Memory(makePoolSettings(plan), plan.nodes.map(makeFreeNode))
 
-/** Performs actions over tables in memory. */
 export class MemoryActor implements Actor {
   private readonly memory: Memory
   private readonly plan: PoolPlan
@@ -44,7 +43,6 @@ export class MemoryActor implements Actor {
   private limits: LimitChange
   private submitted: (Pick<Payer, 'userId' | 'account'> & { atMs: number })[] = []
   private readonly stateBefore = new Map<string, FreeNode['state']>()
-  /** Failures in a row, by node. */
   private readonly startFailures = new Map<string, number>()
 
   constructor(memory: Memory, plan: PoolPlan) {
@@ -58,7 +56,7 @@ export class MemoryActor implements Actor {
     const { nowMs, jobs, nodes, settings } = this.memory
     return {
       nowMs,
-      jobs: [...jobs.values()].map(seenOf),
+      jobs: [...jobs.values()].map(toSeenJob),
       nodes,
       reservations: settings.reservations.filter(({ endsMs }) => endsMs > nowMs).map(({ id }) => id),
     }
@@ -97,7 +95,7 @@ export class MemoryActor implements Actor {
         this.changeNodes(({ name }) => name === action.name, action.state)
         return
       case 'ADD_NODE':
-        this.memory.changeNodes([...this.memory.nodes, freeNode(action.node)])
+        this.memory.changeNodes([...this.memory.nodes, makeFreeNode(action.node)])
         return
       case 'LIMITS':
         this.limit(action.limits, action.model)
@@ -129,7 +127,7 @@ export class MemoryActor implements Actor {
   // ── submitting ──
 
   private submit(asks: Asks, times: number): void {
-    const { spec } = normaliseSpec(specOf(asks), {
+    const { spec } = normaliseSpec(makeSpec(asks), {
       route: route(this.plan),
       account: asks.account,
       destination: undefined,
@@ -171,14 +169,13 @@ export class MemoryActor implements Actor {
       after: asks.after,
       runSeconds: asks.runSeconds,
       maxRunTimeSeconds: spec.maxRunTimeSeconds,
-      run: { ...newRun(memory.newId('run'), 1), state },
+      run: { ...createRun(memory.newId('run'), 1), state },
       ended: [],
       startFailures: 0,
       open: false,
     }
   }
 
-  /** Uses the product's own arithmetic. */
   private isWithinQuotas(payer: Payer): boolean {
     const { quotas } = this.plan
     if (quotas.length === 0) return true
@@ -284,7 +281,7 @@ export class MemoryActor implements Actor {
     this.changeNodes(isMeant, 'LOST')
   }
 
-  /** Counted as in the product (domain/machines/node-trouble.ts). */
+  /** Counts the start like domain/machines/node-back-off.ts. */
   private countStart({ run }: SimulatedJob, report: Report): void {
     if (report.kind === 'seen') this.forgetFailures(run)
     if (report.kind !== 'startFailed') return
@@ -295,7 +292,7 @@ export class MemoryActor implements Actor {
     for (const { id } of suspects) {
       const failures = (startFailures.get(id) ?? 0) + 1
       startFailures.set(id, failures)
-      const seconds = backOffSeconds(failures, report.reason === 'NODE_TROUBLE')
+      const seconds = computeBackOffSeconds(failures, report.reason === 'NODE_TROUBLE')
       const untilMs = memory.nowMs + seconds * 1_000
       if (seconds > 0) backOffs.set(id, { untilMs, because: report.message, isOver: false, probes: 0 })
     }
@@ -331,7 +328,7 @@ export class MemoryActor implements Actor {
   private limit(limits: LimitChange, model: ModelLimit): void {
     this.limits = limits
     this.models.set(model.gpuModel, model)
-    const rules = rulesIn(this.limits, [...this.models.values()])
+    const rules = makeLimitRules(this.limits, [...this.models.values()])
     this.memory.changeSettings({ rules, starvationThresholdMs: startThreshold(limits) })
   }
 

@@ -6,9 +6,9 @@ import { mergeSettings } from '../src/domain/scheduling.ts'
 import type { PoolSettings } from '../src/scheduler/plan/model.ts'
 import type { ModelLimit, PoolPlan } from './actions.ts'
 
-/** The nodes and settings of a simulated pool, as its leader would read them. */
+/** Nodes and settings of a simulated pool, as its leader reads them. */
 
-export const freeNode = (node: DeclaredNode): FreeNode => ({
+export const makeFreeNode = (node: DeclaredNode): FreeNode => ({
   ...node,
   id: `node_${node.name}`,
   state: 'READY',
@@ -22,13 +22,13 @@ export const freeNode = (node: DeclaredNode): FreeNode => ({
   others: null,
 })
 
-export const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
+export const makePoolSettings = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
   ...mergeSettings(policy, planning.scheduling),
   pool: 'sim',
   policy,
   revision: 1,
   starvationThresholdMs: startThreshold(limits),
-  rules: rulesIn(limits, models),
+  rules: makeLimitRules(limits, models),
   weights: new Map(Object.entries(planning.weights)),
   reservations: [],
 })
@@ -36,7 +36,7 @@ export const settingsIn = ({ policy, limits, models, planning }: PoolPlan): Pool
 export const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) =>
   (starvationThresholdSeconds ?? 0) * 1_000
 
-export function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
+export function makeLimitRules(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
   const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
   const all = {
     maxConcurrent,

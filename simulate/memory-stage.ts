@@ -1,47 +1,53 @@
 import { createWorld } from '../src/scheduler/plan/world.ts'
-import { claimedForNothing } from './breaches.ts'
-import { idle, invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
+import { listFutileClaims } from './breaches.ts'
+import { listBroken, listIdleJobs, listUnusedHolds, listUnusedReservations, listViewErrors } from './invariants.ts'
 import type { Memory } from './memory.ts'
-import { MemoryActor, newMemory } from './memory-actor.ts'
-import { memoryStore } from './memory-store.ts'
+import { createMemory, MemoryActor } from './memory-actor.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { randomPlan } from './plans.ts'
 import { Random } from './random.ts'
-import { newResult, type Result, type Stage, simulate, undoneIn } from './simulation.ts'
+import { createResult, listUndoneDecisions, type Result, type Stage, simulate } from './simulation.ts'
 
-/** A seed over tables in memory. */
+/** One of this many idle states is compared with a new leader. */
 const restsPerLook = 12
 
 export function simulateInMemory(seed: number, steps: number): Promise<Result> {
   const random = new Random(seed)
-  return simulate(memoryStage(random), { random, result: newResult(seed), steps }, { restsPerLook, stepsPerLook: 1 })
+  return simulate(
+    createMemoryStage(random),
+    { random, result: createResult(seed), steps },
+    { restsPerLook, stepsPerLook: 1 },
+  )
 }
 
-export function memoryStage(random: Random): Stage & { memory: Memory } {
+export function createMemoryStage(random: Random): Stage & { memory: Memory } {
   const pool = randomPlan(random)
-  const memory = newMemory(pool)
+  const memory = createMemory(pool)
   return {
     memory,
     actor: new MemoryActor(memory, pool),
     lead() {
       memory.epoch += 1
-      return memoryStore(memory, memory.epoch)
+      return createMemoryStore(memory, memory.epoch)
     },
     depose() {
       memory.epoch += 1
     },
-    broken: () => invariants(memory, pool),
+    broken: () => listBroken(memory, pool),
     brokenAtRest: () =>
       memory.told.length > 0
         ? []
-        : [undone, roomUnused, reservedUnused, idle, claimedForNothing, viewsOff].flatMap((rule) => rule(memory)),
+        : [listUndone, listUnusedHolds, listUnusedReservations, listIdleJobs, listFutileClaims, listViewErrors].flatMap(
+            (rule) => rule(memory),
+          ),
   }
 }
 
 /**
- * Starts that a new leader would make where this one rests. With a half-life its shares are a little different, since it
- * knows the ends of runs to the millisecond, and so may be its order.
+ * Lists starts that a new leader would make although this leader is idle. With a half-life its shares differ a little,
+ * since it knows the ends of runs to the millisecond, and so may be its order.
  */
-function undone(memory: Memory): string[] {
+function listUndone(memory: Memory): string[] {
   if (memory.settings.policy === 'FAIR_SHARE' && memory.settings.shareHalfLifeMs !== null) return []
-  return undoneIn(createWorld(memory.snapshot()))
+  return listUndoneDecisions(createWorld(memory.snapshot()))
 }

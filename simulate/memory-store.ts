@@ -3,20 +3,20 @@ import { isHolding } from '../src/domain/state.ts'
 import type { Committed, KnownLanes, ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
 import { toLeaf } from '../src/scheduler/plan/share-tree.ts'
-import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
+import { listBreaches, listEvictedTooOften, listExcessiveLosses, listFutileRotations } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import { areFree, type Memory } from './memory.ts'
 
 /**
- * The tables in memory as one leader sees them, with the same promises as over PostgreSQL (src/scheduler/stored), so
+ * The tables in memory as one leader sees them, with the same guarantees as on PostgreSQL (src/scheduler/stored), so
  * that the real planner and its loop can run over them a million times. Writes of a leader after the end of its epoch
  * are refused.
  */
-export function memoryStore(memory: Memory, epoch: number): Store {
+export function createMemoryStore(memory: Memory, epoch: number): Store {
   const fence = () => {
     if (memory.epoch !== epoch) throw new Fenced(`Epoch ${epoch} is over`)
   }
-  /** Views of the previous leader are replaced. */
+  /** true: the next publication replaces the views of the previous leader. */
   let replaces = true
   return {
     async load() {
@@ -112,12 +112,12 @@ function commit(memory: Memory, decisions: Decisions): Committed {
     if (job) wins.push([job, start])
     else lost.push(start.entry.jobId)
   }
-  // The constraints of the tables would refuse it.
+  // The constraints of the tables would refuse these placements.
   const given = wins.flatMap(([, { placements }]) => placements)
   if (!areFree(memory, given)) return { kind: 'conflict' }
   const dropped = new Set(decisions.dropped)
   for (const [job, start] of wins) {
-    memory.breaches.push(...breachesOf(memory, { job, start, dropped }))
+    memory.breaches.push(...listBreaches(memory, { job, start, dropped }))
     begin(memory, job, start)
   }
   for (const { entry } of decisions.refused) {
@@ -140,7 +140,7 @@ function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfil
   Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs, place: memory.nextSequence() })
 }
 
-/** false: the claimant does not wait any more, and no run is evicted for it. */
+/** false: the claimant does not wait any more, so no run is evicted for it. */
 function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
   const claiming = memory.jobs.get(claimant.jobId)
   if (claiming?.state !== 'QUEUED') {
@@ -155,10 +155,10 @@ function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
     const lostMs = job.run.startedMs === null ? 0 : memory.nowMs - job.run.startedMs
     const past = { atMs: memory.nowMs, tier, claimantJobId: claimant.jobId, victimJobId: job.id }
     const leaves = { claimant: toLeaf(claiming.lane), victim: toLeaf(job.lane) }
-    if (tier === 1 || tier === 2) memory.breaches.push(...losesTooMuch(memory, job, lostMs))
+    if (tier === 1 || tier === 2) memory.breaches.push(...listExcessiveLosses(memory, job, lostMs))
     memory.preemptions.push({ ...past, ...leaves, victimRunId: running.runId, lostMs })
-    if (tier === 1 || tier === 2) memory.breaches.push(...evictedTooOften(memory, job.id))
-    if (tier === 2) memory.breaches.push(...changesNothing(memory))
+    if (tier === 1 || tier === 2) memory.breaches.push(...listEvictedTooOften(memory, job.id))
+    if (tier === 2) memory.breaches.push(...listFutileRotations(memory))
     memory.tellRun(running.runId)
   }
   return true

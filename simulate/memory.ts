@@ -1,6 +1,6 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { none, type ResourceAmounts, sumAmounts } from '../src/domain/machines/amounts.ts'
-import { untouched } from '../src/domain/machines/machines.ts'
+import { clearRuns } from '../src/domain/machines/machines.ts'
 import { type FreeNode, type Placement, takeResources } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
@@ -17,7 +17,7 @@ import type {
 import { toLeaf } from '../src/scheduler/plan/share-tree.ts'
 import { moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
 
-/** The tables of a pool in memory, and what their triggers tell the leader. */
+/** The changes that triggers of the tables write for the leader. */
 export type Told =
   | { kind: 'JOINED' | 'LEFT'; jobId: string; entry: Waiting }
   | { kind: 'RUN'; runId: string }
@@ -48,11 +48,10 @@ export class Memory {
   preemptions: (PastPreemption & { victimRunId: string; lostMs: number })[] = []
   nodes: FreeNode[]
   settings: PoolSettings
-  /** Rules that were broken by a write, checked at the time of the write. */
+  /** Invariants that a write violated, checked at the time of the write. */
   readonly breaches: string[] = []
   readonly views: Shown = { lanes: new Map(), plans: new Map(), accounts: new Map() }
   told: Told[] = []
-  /** Present and past holds of runs, in the order of their starts. */
   readonly uses: Use[] = []
   readonly runs = new Map<string, SimulatedJob>()
   #ids = 0
@@ -101,7 +100,6 @@ export class Memory {
     this.jobs.delete(job.id)
   }
 
-  /** Moves the job to another lane. */
   shift(job: SimulatedJob, lane: Lane): void {
     if (job.state === 'QUEUED') this.#leave(job)
     job.lane = lane
@@ -212,9 +210,8 @@ export class Memory {
     return lostMs
   }
 
-  /** Nodes minus what runs hold of them. */
   freeNodes(): FreeNode[] {
-    const nodes = this.nodes.map(untouched)
+    const nodes = this.nodes.map(clearRuns)
     const byId = new Map(nodes.map((node) => [node.id, node]))
     for (const { run } of this.holding())
       for (const placement of run.placements) {
@@ -271,7 +268,7 @@ export class Memory {
   }
 }
 
-/** true: nodes have all this left, each placement after the one before. */
+/** true: the nodes have enough free resources for all placements together. */
 export function areFree(memory: Memory, placements: readonly Placement[]): boolean {
   if (placements.length === 0) return true
   const nodes = new Map(memory.freeNodes().map((node) => [node.id, node]))

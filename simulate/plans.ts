@@ -4,7 +4,6 @@ import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import type { ModelLimit, Planning, PoolPlan } from './actions.ts'
 import type { Random } from './random.ts'
 
-/** Random pools. */
 const GiB = 1024 ** 3
 
 export function randomPlan(random: Random): PoolPlan {

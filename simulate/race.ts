@@ -5,8 +5,8 @@ import { Conservative, type Contender, Easy } from './textbook.ts'
 import { gpusPerNode, makeWork, type Work } from './workload.ts'
 
 /**
- * `npm run simulate -- race`: the planner beside EASY and conservative backfill, on the same arrivals, in simulated time.
- * Prints a table in Markdown, with means over the seeds.
+ * `npm run simulate -- race` compares the planner with EASY and conservative backfill, on the same arrivals, in
+ * simulated time. Prints a table in Markdown, with means over the seeds.
  */
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ interface Figures {
   utilisation: number
 }
 
-/** Slowdowns of shorter jobs count as if they ran this long. */
+/** Slowdowns of shorter jobs are computed as if the jobs ran this long. */
 const shortestMs = 10_000
 /** Conservative backfill plans nodes one by one, which takes too long for larger pools. */
 const conservativeNodesMax = 16
@@ -49,10 +49,10 @@ function play(works: readonly Work[], nodes: number, contender: Contender): Figu
     }
     running.sort((a, b) => a.endsMs - b.endsMs)
   }
-  return figuresOf(startedMs, { capacity: nodes * gpusPerNode, lastMs })
+  return computeFigures(startedMs, { capacity: nodes * gpusPerNode, lastMs })
 }
 
-function figuresOf(
+function computeFigures(
   startedMs: ReadonlyMap<Work, number>,
   { capacity, lastMs }: { capacity: number; lastMs: number },
 ): Figures {

@@ -4,7 +4,7 @@ import { withTemplate } from './database-stage.ts'
 import type { Result } from './simulation.ts'
 
 /**
- * `npm run simulate -- --seeds 10000 --steps 2000 --workers 2`, or `--seed 42` to play one again. With --database the
+ * `npm run simulate -- --seeds 10000 --steps 2000 --workers 2`, or `--seed 42` to repeat one seed. With --database the
  * same seeds run over PostgreSQL.
  */
 const { values } = parseArgs({
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     workers: { type: 'string', default: '1' },
     database: { type: 'boolean', default: false },
-    /** Continues after a broken seed. */
+    /** Continues after a seed that violates an invariant. */
     all: { type: 'boolean', default: false },
   },
 })
@@ -57,13 +57,13 @@ const over = new AbortController()
 const failures: Error[] = []
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
 
-/** Returns when every worker has ended, even if one fails; then the database can be removed. */
+/** Plays all seeds. Returns after every worker has ended, even if one fails, so the database can be removed. */
 async function playAll(templateUrl: string | null): Promise<void> {
   if (over.signal.aborted) return
   await Promise.all(Array.from({ length: workers }, (_, worker) => play(worker, templateUrl)))
 }
 
-/** Plays every n-th seed in a worker. Resolves when the worker has ended. */
+/** Plays every n-th seed in a worker. Returns after the worker has ended. */
 function play(worker: number, templateUrl: string | null): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const playing = new Worker(new URL('worker.ts', import.meta.url), {

@@ -6,7 +6,7 @@ import { planPass } from '../src/scheduler/plan/plan.ts'
 import type { World } from '../src/scheduler/plan/world.ts'
 import { Planner } from '../src/scheduler/planner.ts'
 import type { Action, Actor } from './actions.ts'
-import { choose, endings } from './choosing.ts'
+import { choose, listEndings } from './choosing.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -16,12 +16,12 @@ import type { Random } from './random.ts'
  */
 export interface Stage {
   actor: Actor
-  /** A new leader; the epochs of all earlier ones end. */
+  /** Creates the store of a new leader, which ends all earlier epochs. */
   lead(): Promise<Store> | Store
   /** The leader loses its epoch without being notified. */
   depose(): Promise<void> | void
   broken(): Promise<string[]> | string[]
-  /** Called when the leader has read all changes, has no decision left, and has published everything. */
+  /** Lists violated invariants of an idle state: the leader has read all changes, decided and published everything. */
   brokenAtRest(): Promise<string[]> | string[]
 }
 
@@ -31,7 +31,7 @@ export interface Result {
   starts: number
   evictions: number
   rests: number
-  /** The broken invariants, their step, and the last happenings before it; null: all hold. */
+  /** The violated invariants, their step, and the last happenings before it; null: all invariants hold. */
   broken: { step: number; what: string[]; last: Happening[] } | null
 }
 
@@ -42,7 +42,7 @@ export interface Result {
 export type Happening = Action | { kind: 'LEADS' | 'DEPOSED' | 'DEAF' }
 
 export interface Frequencies {
-  /** One of this many idle states is checked thoroughly. */
+  /** One of this many idle states is compared with a new leader. */
   restsPerLook: number
   stepsPerLook: number
 }
@@ -84,7 +84,7 @@ export async function simulate(
   return result
 }
 
-export const newResult = (seed: number): Result => ({
+export const createResult = (seed: number): Result => ({
   seed,
   steps: 0,
   starts: 0,
@@ -93,8 +93,8 @@ export const newResult = (seed: number): Result => ({
   broken: null,
 })
 
-/** Starts and evictions that a new leader would make where this one rests. */
-export function undoneIn(fresh: World): string[] {
+/** Lists starts and evictions that a new leader would make although this leader is idle. */
+export function listUndoneDecisions(fresh: World): string[] {
   const { starts, evictions } = planPass(fresh, { startsMax: 1 })
   return [
     ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
@@ -134,7 +134,7 @@ class Playing {
     this.planner = new Planner(this.restless(await this.stage.lead()), { log, pool: 'sim' })
   }
 
-  /** Returns whether the leader knows everything and has nothing to do. */
+  /** Makes passes. Returns whether the leader has read all changes and is idle. */
   async pass(): Promise<boolean> {
     try {
       const done = await this.planner?.pass(passRoundsMax)
@@ -157,7 +157,7 @@ class Playing {
     return this.stage.brokenAtRest()
   }
 
-  /** Takes no further actions: preempted runs end, and the jobs that they made room for start. */
+  /** Ends preempted runs until their claimants have started, without other actions. Returns violated invariants. */
   async finish(): Promise<string[]> {
     this.calm = true
     const { actor } = this.stage
@@ -166,7 +166,7 @@ class Playing {
         await actor.act({ kind: 'TIME', ms: searchPauseMs })
         continue
       }
-      const ends = endings(await actor.see())
+      const ends = listEndings(await actor.see())
       if (ends.length === 0) break
       for (const end of ends) {
         this.note(end)
@@ -176,7 +176,7 @@ class Playing {
     return [...(await this.stage.broken()), ...(await this.lookAtRest())]
   }
 
-  /** The store of a leader, with actions and failures in between. */
+  /** Wraps the store of a leader, and adds actions and failures between its calls. */
   private restless(store: Store): Store {
     return {
       ...store,

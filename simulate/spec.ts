@@ -1,7 +1,6 @@
 import { type Asks, project } from './actions.ts'
 
-/** The spec as a user writes it. */
-export const specOf = (asks: Asks, reservationId: string | null = asks.reservation) => ({
+export const makeSpec = (asks: Asks, reservationId: string | null = asks.reservation) => ({
   command: ['x'],
   account: asks.account,
   bid: asks.bid,

@@ -1,22 +1,20 @@
 import type { Work } from './workload.ts'
 
 /**
- * EASY and conservative backfill, as textbooks describe them, over nodes with GPUs. Both know the limit of each job and
+ * EASY and conservative backfill, as textbooks describe them, on nodes with GPUs. Both know the limit of each job and
  * not its run time. Jobs wait in the order of their arrival.
  */
 
-/** Free GPUs of each node. */
 type Free = number[]
 
 export interface Contender {
   arrive(works: readonly Work[], nowMs: number): void
   end(works: readonly Work[], nowMs: number): void
-  /** The jobs that start now. */
   start(nowMs: number): Work[]
 }
 
-/** The nodes with the fewest free GPUs that suffice; null: there are too few. */
-function place(free: Free, { copies, gpus }: Work): number[] | null {
+/** Finds the nodes with the fewest sufficient free GPUs; null: there are too few nodes. */
+function findNodes(free: Free, { copies, gpus }: Work): number[] | null {
   const fitting = [...free.keys()].filter((node) => (free[node] ?? 0) >= gpus)
   if (fitting.length < copies) return null
   return fitting.sort((a, b) => (free[a] ?? 0) - (free[b] ?? 0)).slice(0, copies)
@@ -72,13 +70,13 @@ abstract class Textbook implements Contender {
   }
 }
 
-/** The first job that does not fit has a planned start; others start if they do not delay it. */
+/** The first job that does not fit has a planned start; other jobs start if they do not delay this job. */
 export class Easy extends Textbook {
   protected choose(nowMs: number): Work[] {
     const started: Work[] = []
     const queue = [...this.waiting]
     for (let head = queue[0]; head; head = queue[0]) {
-      const nodes = place(this.free, head)
+      const nodes = findNodes(this.free, head)
       if (!nodes) break
       started.push(this.begin(head, nodes, nowMs))
       queue.shift()
@@ -92,12 +90,12 @@ export class Easy extends Textbook {
     return started
   }
 
-  /** When the job starts if all runs take until their limits, and what it leaves free then. */
+  /** Computes when the job starts if all runs reach their limits, and which GPUs it leaves free then. */
   private plan(head: Work): { startsMs: number; spare: Free } | null {
     const spare = [...this.free]
     for (const { work, nodes, endsMs } of this.ends) {
       take(spare, nodes, -work.gpus)
-      const planned = place(spare, head)
+      const planned = findNodes(spare, head)
       if (!planned) continue
       take(spare, planned, head.gpus)
       return { startsMs: endsMs, spare }
@@ -110,18 +108,18 @@ export class Easy extends Textbook {
     { startsMs, spare }: { startsMs: number; spare: Free },
     nowMs: number,
   ): readonly number[] | null {
-    if (nowMs + work.limitMs <= startsMs) return place(this.free, work)
+    if (nowMs + work.limitMs <= startsMs) return findNodes(this.free, work)
     const both = this.free.map((free, node) => Math.min(free, spare[node] ?? 0))
-    const nodes = place(both, work)
+    const nodes = findNodes(both, work)
     if (nodes) take(spare, nodes, work.gpus)
     return nodes
   }
 }
 
-/** Waiting jobs that have a planned start at once; the others wait for one. */
+/** Maximum number of planned starts; other jobs wait for one. */
 const plannedMax = 40
 
-/** Every job has a planned start, and no job delays one before it. */
+/** Every job has a planned start, and no job delays a job before it. */
 export class Conservative extends Textbook {
   protected choose(nowMs: number): Work[] {
     const timeline = [{ atMs: nowMs, free: [...this.free] }]
@@ -144,14 +142,14 @@ interface Moment {
   free: Free
 }
 
-/** Takes the earliest place of the job in the timeline. */
+/** Reserves nodes for the job at the earliest time at which it fits. */
 function reserve(timeline: Moment[], work: Work): { startsMs: number; nodes: readonly number[] } | null {
   for (const [at, { atMs: startsMs }] of timeline.entries()) {
     const endsMs = startsMs + work.limitMs
     const least = [...(timeline[at]?.free ?? [])]
     for (const { free } of timeline.slice(at + 1).filter(({ atMs }) => atMs < endsMs))
       for (const [node, count] of free.entries()) least[node] = Math.min(least[node] ?? 0, count)
-    const nodes = place(least, work)
+    const nodes = findNodes(least, work)
     if (!nodes) continue
     split(timeline, endsMs)
     for (const { atMs, free } of timeline) if (atMs >= startsMs && atMs < endsMs) take(free, nodes, work.gpus)
@@ -160,7 +158,6 @@ function reserve(timeline: Moment[], work: Work): { startsMs: number; nodes: rea
   return null
 }
 
-/** Adds the moment to the timeline. */
 function split(timeline: Moment[], atMs: number): void {
   const next = timeline.findIndex((moment) => moment.atMs >= atMs)
   if (timeline[next]?.atMs === atMs) return

@@ -3,7 +3,7 @@ import { simulateInDatabase } from './database-stage.ts'
 import { simulateInMemory } from './memory-stage.ts'
 import type { Result } from './simulation.ts'
 
-/** Plays its seeds one after the other. */
+/** The seeds of a worker, which it plays one after the other. */
 export interface Share {
   first: number
   last: number

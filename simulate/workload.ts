@@ -3,7 +3,7 @@ import { Random } from './random.ts'
 /**
  * Jobs that arrive at a pool of nodes with 8 GPUs each. Sizes, run times and gaps between arrivals follow the model of
  * batch jobs of Lublin and Feitelson ("The workload on parallel supercomputers", 2003); the gaps are scaled to the load
- * that is asked for. Limits are round times that people write, 1.2 to 2.5 times the run time or the next one above.
+ * `load`. Limits are round times as people write them: 1.2 to 2.5 times the run time, rounded up.
  */
 
 export const gpusPerNode = 8
@@ -22,7 +22,7 @@ export interface Work {
 export interface WorkloadOptions {
   seed: number
   nodes: number
-  /** Asked GPU time, as a part of the GPU time that the pool has while jobs arrive. */
+  /** Requested GPU time, as a fraction of the GPU time of the pool while jobs arrive. */
   load: number
   jobs: number
 }
@@ -79,7 +79,7 @@ function sizeOf(random: Random, gpusMax: number): number {
   return Math.round(2 ** (kind < serial + powerOfTwo ? Math.round(exponent) : exponent))
 }
 
-/** More than a node is asked for as whole nodes. */
+/** A size of more than one node becomes a number of whole nodes. */
 function divide(size: number): Pick<Work, 'copies' | 'gpus'> {
   const copies = Math.ceil(size / gpusPerNode)
   return copies === 1 ? { copies, gpus: size } : { copies, gpus: gpusPerNode }
@@ -96,7 +96,7 @@ function limitOf(random: Random, runMs: number): number {
   return limitsMs.find((limitMs) => limitMs >= wantedMs) ?? wantedMs
 }
 
-/** Marsaglia and Tsang's method. */
+/** Draws from the gamma distribution by the method of Marsaglia and Tsang. */
 function gamma(random: Random, { shape, scale }: { shape: number; scale: number }): number {
   const d = shape - 1 / 3
   const c = 1 / Math.sqrt(9 * d)

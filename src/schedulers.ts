@@ -3,7 +3,7 @@ import { createExecutors, createPoolReporter, isBoundHere } from './backends.ts'
 import { hasEngines } from './config/engines.ts'
 import type { Config } from './config.ts'
 import type { Domain } from './domain/domain.ts'
-import { bindPool, type Here } from './domain/machines/pools.ts'
+import { bindPoolToDirectory, type Here } from './domain/machines/pools.ts'
 import { findOwners } from './executors/accounts/file-owners.ts'
 import type { Executor } from './executors/executor.ts'
 import type { Machine } from './executors/local/machine.ts'
@@ -47,7 +47,7 @@ export async function startSchedulers(scheduling: Scheduling, down: Parts) {
   const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {
     const isBound = isBoundHere(pool)
-    if (isBound && !(await bindPool(domain, pool.name, here))) {
+    if (isBound && !(await bindPoolToDirectory(domain, pool.name, here))) {
       const idFile = join(resolve(config.dataDir), 'id')
       log.warn(
         { pool: pool.name },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { executorDefault } from '../domain/executors.ts'
-import { patternProblem } from '../domain/pattern.ts'
+import { findPatternProblem } from '../domain/pattern.ts'
 import {
   type ConfigProblem,
   findDuplicates,
@@ -18,9 +18,9 @@ const yearSeconds = 31_536_000
 
 /** Rejects patterns that need more than linear time, so that all problems of the file are reported together. */
 const pattern = (example: string) =>
-  z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
+  z.custom<string>((input) => typeof input === 'string' && findPatternProblem(input) === null, {
     error: ({ input }) => {
-      const why = typeof input === 'string' ? patternProblem(input) : 'is not a string'
+      const why = typeof input === 'string' ? findPatternProblem(input) : 'is not a string'
       return formatProblem(
         `${JSON.stringify(input)} ${why}`,
         `for example ${example}; docs/quotas.md lists all conditions`,

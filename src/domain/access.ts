@@ -81,12 +81,10 @@ export interface RunIdentity {
   readonly number: number
 }
 
-/** The person or run behind a request. */
 export interface Viewer {
   readonly userId: string
   readonly userName: string
   readonly level: UserLevel
-  /** Permissions with this token. */
   readonly permissions: ReadonlySet<Permission>
   /** Permissions with any token. Reads check these, because every token includes READ. */
   readonly granted: ReadonlySet<Permission>
@@ -150,13 +148,13 @@ export function demandToRead(viewer: Viewer, permission: Permission): void {
   if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
-/** Without this check, a person who may change users or create tokens could gain every permission. */
+/** Throws Forbidden if `person` has a level or permission that the viewer lacks: no viewer may grant more than it has. */
 export function demandAllPermissions(viewer: Viewer, person: Person): void {
   if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
   for (const permission of createViewer(person).granted) demandToRead(viewer, permission)
 }
 
-/** For changes that give a person the permissions or the name of another person. */
+/** For operations that give a person the permissions or the name of another person. */
 export function demandAdmin(viewer: Viewer): void {
   if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
 }
@@ -172,7 +170,7 @@ type JobVerb = 'cancel' | 'delete' | 'exec'
 export const maySee = (viewer: Viewer, job: { userId: string }): boolean =>
   viewer.permissions.has('job.view.all') || (viewer.permissions.has('job.view.own') && job.userId === viewer.userId)
 
-export const mayOver = (
+export const mayActOn = (
   { permissions, userId: viewerId }: Viewer,
   { userId, sharesTeam = false }: Omit<OwnedJob, 'id'>,
   verb: JobVerb,
@@ -181,14 +179,14 @@ export const mayOver = (
   (userId === viewerId && permissions.has(`job.${verb}.own`)) ||
   (verb !== 'delete' && sharesTeam && permissions.has(`job.${verb}.team`))
 
-/** A job that the viewer may not see is reported as not found. */
-export function demandOver(viewer: Viewer, job: OwnedJob, verb: JobVerb): void {
+/** Throws NotFound if the viewer may not see the job, and Forbidden if the viewer may see it but not act on it. */
+export function demandMayActOn(viewer: Viewer, job: OwnedJob, verb: JobVerb): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
-  if (mayOver(viewer, job, verb)) return
+  if (mayActOn(viewer, job, verb)) return
   demand(viewer, job.userId === viewer.userId ? `job.${verb}.own` : `job.${verb}.all`)
 }
 
-/** The condition for every read of jobs, on a table alias. `bind` registers a value and returns its placeholder. */
+/** SQL condition on the table alias: the viewer may see the job. `bind` registers a value and returns its placeholder. */
 export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all')) return 'TRUE'
   if (viewer.permissions.has('job.view.own')) return `${alias}.user_id = ${bind(viewer.userId)}`

@@ -7,25 +7,25 @@
 
 const people = 'users'
 
-/** Admits all names of people and teams; excludes invisible characters and empty parts. */
+/** Matches every name of a user or team. Excludes invisible characters and empty parts. */
 export const accountForm = /^[\w@+'~-]+(\.[\w@+'~-]+)*$/
 export const accountRule = "must consist of letters a–z, digits and _ @ + ' ~ -, in parts joined by single dots"
 
 /** Dots become `~`, which user names do not contain, so the account of `john` is not above that of `john.doe`. */
-export const ownAccount = (userName: string): string => `${people}.${userName.replaceAll('.', '~')}`
+export const toOwnAccount = (userName: string): string => `${people}.${userName.replaceAll('.', '~')}`
 
 export const isAtOrBelow = (account: string, above: string): boolean =>
   account === above || account.startsWith(`${above}.`)
 
 /** `a.b.c` → `a`, `a.b`, `a.b.c`. */
-export const accountsAbove = (account: string): string[] =>
+export const listAccountsAbove = (account: string): string[] =>
   account.split('.').map((_, index, parts) => parts.slice(0, index + 1).join('.'))
 
 /** The highest owned account at or above this one; without an owner, the first segment. `teams`: accounts of teams. */
 export function findRootAccount(account: string, teams: readonly string[]): string {
   const [first = account, person] = account.split('.')
   if (first === people && person !== undefined) return `${people}.${person}`
-  return accountsAbove(account).find((above) => teams.includes(above)) ?? first
+  return listAccountsAbove(account).find((above) => teams.includes(above)) ?? first
 }
 
 export type Weights = Readonly<Record<string, number>>
@@ -34,6 +34,6 @@ export type Weights = Readonly<Record<string, number>>
 export function toShareAccount(account: string, root: string, weights: Weights): string {
   const isNamed = (above: string) => Object.keys(weights).some((weighted) => isAtOrBelow(weighted, above))
   return (
-    accountsAbove(account).findLast((above) => above !== root && isAtOrBelow(above, root) && isNamed(above)) ?? root
+    listAccountsAbove(account).findLast((above) => above !== root && isAtOrBelow(above, root) && isNamed(above)) ?? root
   )
 }

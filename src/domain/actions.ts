@@ -2,8 +2,8 @@ import type { Viewer } from './access.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from './state.ts'
 
 /**
- * Actions of users on a job. The operations and the list of allowed actions (control/allowed-actions.ts) both check
- * `accepts`.
+ * Actions of users on a job. The operations and the list of allowed actions (control/allowed-actions.ts) both call
+ * `isActionAccepted`.
  */
 export type JobAction =
   | 'CANCEL'
@@ -28,7 +28,7 @@ const states: Readonly<Record<JobAction, readonly JobState[]>> = {
 
 export const listAcceptingStates = (action: JobAction): readonly JobState[] => states[action]
 
-export const accepts = (action: JobAction, state: JobState): boolean => states[action].includes(state)
+export const isActionAccepted = (action: JobAction, state: JobState): boolean => states[action].includes(state)
 
 /** true: a retry would copy the environment variables of another person's job, which is never allowed. */
 export const needsOwnEnvironment = (viewer: Viewer, job: { userId: string; hasEnvironment: boolean }): boolean =>

@@ -10,7 +10,7 @@ const boostedMax = 30
 export const agingBands: readonly number[] = Array.from({ length: boostedMax / boost }, (_, steps) => steps * boost)
 
 export interface Ageing {
-  /** Priority of its lane. */
+  /** Priority of the lane of the job. */
   band: number
   /** true: a person set the priority, so waiting does not raise it. */
   overridden: boolean
@@ -24,29 +24,30 @@ export interface Moment {
   thresholdMs: number
 }
 
-const ages = (band: number, { thresholdMs }: Moment): boolean =>
+const isRaisedByWaiting = (band: number, { thresholdMs }: Moment): boolean =>
   thresholdMs > 0 && band < boostedMax && band % boost === 0
 
-const stepsOf = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
+const countSteps = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
   Math.max(0, Math.floor((nowMs - sinceMs) / thresholdMs))
 
-/** The time since which a job waits if it has just risen by `steps`. */
-const sinceOf = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
+/** The time at which a job began to wait if its priority rises by `steps` now. */
+const computeWaitStart = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
 
-export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, moment: Moment): number {
-  if (overridden || !open || !ages(band, moment)) return band
-  return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
+export function computeEffectivePriority({ band, overridden, open, sinceMs }: Ageing, moment: Moment): number {
+  if (overridden || !open || !isRaisedByWaiting(band, moment)) return band
+  return Math.min(boostedMax, band + boost * countSteps(sinceMs, moment))
 }
 
-/** Time of the next rise, rounded up to whole milliseconds, so that it is not before the actual rise. null: never. */
-export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
+/** When the priority rises next, rounded up to whole milliseconds; null: never. */
+export function findNextRiseMs(ageing: Ageing, moment: Moment): number | null {
   const { band, overridden, open, sinceMs } = ageing
-  if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
-  return Math.ceil(sinceMs) + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
+  if (overridden || !open || !isRaisedByWaiting(band, moment) || computeEffectivePriority(ageing, moment) >= boostedMax)
+    return null
+  return Math.ceil(sinceMs) + (countSteps(sinceMs, moment) + 1) * moment.thresholdMs
 }
 
 /**
- * Open jobs of a band that have the same priority now: they began to wait after `afterMs`, and at `untilMs` at the
+ * Open jobs of a band that have the same priority now. They began to wait after `afterMs`, and at `untilMs` at the
  * latest.
  */
 export interface AgedStep {
@@ -56,11 +57,11 @@ export interface AgedStep {
 }
 
 export function listAgedSteps({ band, overridden }: Pick<Ageing, 'band' | 'overridden'>, moment: Moment): AgedStep[] {
-  const last = overridden || !ages(band, moment) ? 0 : (boostedMax - band) / boost
+  const last = overridden || !isRaisedByWaiting(band, moment) ? 0 : (boostedMax - band) / boost
   return Array.from({ length: last + 1 }, (_, steps) => ({
     priority: band + steps * boost,
-    afterMs: steps === last ? -Infinity : sinceOf(steps + 1, moment),
-    untilMs: steps === 0 ? Infinity : sinceOf(steps, moment),
+    afterMs: steps === last ? -Infinity : computeWaitStart(steps + 1, moment),
+    untilMs: steps === 0 ? Infinity : computeWaitStart(steps, moment),
   }))
 }
 
@@ -76,20 +77,20 @@ export interface Cutoffs {
 export function computeCutoffs(band: number, priority: number, moment: Moment): Cutoffs {
   if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
   const short = priority - band
-  if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
+  if (!isRaisedByWaiting(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
   const reachesIt = priority <= boostedMax && short % boost === 0
   return {
-    wholeMs: priority < boostedMax ? sinceOf(Math.floor(short / boost) + 1, moment) : -Infinity,
-    tiedMs: short === 0 ? Infinity : reachesIt ? sinceOf(short / boost, moment) : -Infinity,
+    wholeMs: priority < boostedMax ? computeWaitStart(Math.floor(short / boost) + 1, moment) : -Infinity,
+    tiedMs: short === 0 ? Infinity : reachesIt ? computeWaitStart(short / boost, moment) : -Infinity,
   }
 }
 
-/** The threshold in milliseconds, 0 for never, over the alias `pl` (pool_limits). */
+/** SQL of the threshold in milliseconds over the alias `pl` (pool_limits); 0: ageing is off. */
 export const thresholdSql = `(CASE pl."values"->'starvationThresholdSeconds' WHEN 'null' THEN 0
   ELSE coalesce((pl."values"->>'starvationThresholdSeconds')::float8, 3600) END * 1000)`
 
-/** `effectivePriority` over the aliases `q` (queue_entry), `l` (lane) and `pl` (pool_limits). */
-export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
+/** SQL of `computeEffectivePriority` over the aliases `q` (queue_entry), `l` (lane) and `pl` (pool_limits). */
+export const effectivePrioritySql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
 
 export const sqlTime = (ms: number): string =>

@@ -6,12 +6,12 @@ import type { Sql, Tx } from '../platform/tx.ts'
  * starting processes applies a value.
  */
 
-export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
+export const lockAppliedSettings = (sql: Sql) => sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
 
 export const singleUserKey = 'single-user'
 
-/** Remembers the new value and returns the one that was applied last; null: they are equal. */
-export async function rememberApplied(sql: Sql, key: string, declared: unknown): Promise<{ last: unknown } | null> {
+/** Stores `declared` as the applied value of `key`. Returns the previous value; null: it is the same. */
+export async function storeAppliedSetting(sql: Sql, key: string, declared: unknown): Promise<{ last: unknown } | null> {
   const [written] = await sql.query<{ last: unknown }>(
     `WITH known AS (SELECT value FROM applied_setting WHERE key = $1),
      written AS (
@@ -25,8 +25,8 @@ export async function rememberApplied(sql: Sql, key: string, declared: unknown):
   return written ?? null
 }
 
-/** Forgets the keys that begin with `prefix` and do not end in one of the names. */
-export const forgetApplied = ({ prisma }: Tx, prefix: string, names: readonly string[]) =>
+/** Deletes the keys that begin with `prefix`, except `prefix` followed by one of `names`. */
+export const deleteAppliedSettings = ({ prisma }: Tx, prefix: string, names: readonly string[]) =>
   prisma.appliedSetting.deleteMany({
     where: { key: { startsWith: prefix, notIn: names.map((name) => prefix + name) } },
   })

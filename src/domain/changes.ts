@@ -1,9 +1,9 @@
 import type { PoolChangeKind } from '../platform/generated/client.ts'
 import type { Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
-import { vacate } from './leadership.ts'
+import { lockVacantKey } from './leadership.ts'
 
-/** Writes changes for the leader of a pool (`pool_change`) in their transaction. Triggers and `transition` write others. */
+/** Inserts messages for the leader of a pool (`pool_change`). Triggers and `transition` insert others. */
 
 export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, 'NODES', [null])
 
@@ -32,7 +32,7 @@ async function revise(sql: Sql, pool: string, kinds: readonly PoolChangeKind[], 
   )
 }
 
-/** Reports runs whose preemption was requested, which does not change their state. */
+/** For runs whose preemption was requested, which does not change their state. */
 export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
   tell(sql, pool, 'RUN', runIds)
 
@@ -45,30 +45,30 @@ async function tell(sql: Sql, pool: string, kind: PoolChangeKind, runIds: readon
 }
 
 /** After this time without a leader, the changes of a pool are deleted; its next leader loads everything. */
-const silentMs = 5 * 60_000
-const forgottenPerTransaction = 10_000
+const leaderlessMs = 5 * 60_000
+const deletedPerTransaction = 10_000
 const transactionsMax = 1_000
 
 /**
  * Deletes the changes of pools that have no leader, since they would accumulate. A new leader loads everything,
  * including the gates that are due. A leader that was only unreachable must take over again first.
  */
-export async function forgetUnheard({ db }: Domain, signal?: AbortSignal): Promise<void> {
-  const silent = await db.sql.query<{ pool: string }>(silentSql, [silentMs])
-  for (const { pool } of silent)
+export async function deleteUnreadChanges({ db }: Domain, signal?: AbortSignal): Promise<void> {
+  const leaderless = await db.sql.query<{ pool: string }>(leaderlessPoolsSql, [leaderlessMs])
+  for (const { pool } of leaderless)
     for (let i = 0, more = true; more && i < transactionsMax && !signal?.aborted; i++)
-      more = await db.transaction((sql) => forgetSome(sql, pool))
+      more = await db.transaction((sql) => deleteSomeChanges(sql, pool))
 }
 
-const silentSql = `
+const leaderlessPoolsSql = `
 SELECT name AS pool FROM pool WHERE EXISTS (SELECT FROM pool_change c WHERE c.pool = name) AND NOT EXISTS (
   SELECT FROM scheduler_lease l WHERE l.pool = name AND l.renewed_at > berth_now() - $1 * interval '1 millisecond')`
 
-async function forgetSome(sql: Sql, pool: string): Promise<boolean> {
-  if (!(await vacate(sql, pool, silentMs))) return false
-  const forgotten = await sql.query(
+async function deleteSomeChanges(sql: Sql, pool: string): Promise<boolean> {
+  if (!(await lockVacantKey(sql, pool, leaderlessMs))) return false
+  const deleted = await sql.query(
     'DELETE FROM pool_change WHERE ctid = ANY(ARRAY(SELECT ctid FROM pool_change WHERE pool = $1 ORDER BY id LIMIT $2)) RETURNING 1',
-    [pool, forgottenPerTransaction],
+    [pool, deletedPerTransaction],
   )
-  return forgotten.length === forgottenPerTransaction
+  return deleted.length === deletedPerTransaction
 }

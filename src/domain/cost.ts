@@ -1,6 +1,6 @@
 import { Prisma } from '../platform/generated/client.ts'
 import type { Tx } from '../platform/tx.ts'
-import { rememberApplied } from './applied.ts'
+import { storeAppliedSetting } from './applied.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
@@ -25,8 +25,8 @@ interface ExpectedCost {
   isUnbounded: boolean
 }
 
-/** `cpuMillis`, `gpu`: the most that all copies of the job may hold. */
-export function expectedCost(
+/** `cpuMillis`, `gpu`: maximum amounts that all copies of the job may hold. */
+export function computeExpectedCost(
   spec: JobSpec,
   rates: Rates | null,
   { cpuMillis, gpu }: { cpuMillis: number; gpu: number },
@@ -36,21 +36,21 @@ export function expectedCost(
   const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds
   if (seconds === null) return { cost: spec.estimatedCost, isUnbounded: true }
   const attempts = spec.retry?.maxAttempts ?? 1
-  const price = decimal((attempts * perHour * seconds) / hourSeconds)
+  const price = roundToDigits((attempts * perHour * seconds) / hourSeconds)
   return { cost: Math.max(spec.estimatedCost ?? 0, price), isUnbounded: false }
 }
 
-/** Removes the noise of binary fractions: 3 × 0.1 is 0.3. A double has 15 reliable digits. */
-const decimal = (amount: number) => Number(amount.toPrecision(15))
+/** Rounds to the 15 reliable digits of a double, so that 3 × 0.1 is 0.3. */
+const roundToDigits = (amount: number) => Number(amount.toPrecision(15))
 
-/** The cost of a run that ends then, over `run` and a `pool` with rates; 0: the run was never RUNNING. */
-export const measuredCostSql = (ended: string) => `
+/** SQL for the cost of a run that ends at `ended`; 0: it was never RUNNING. The query must include `run` and `pool`. */
+export const makeMeasuredCostSql = (ended: string) => `
   coalesce(greatest(extract(epoch FROM ${ended} - run.started_at)::float8, 0) / ${hourSeconds} * (
     (pool.rates->>'cpuHour')::float8 * (SELECT coalesce(sum(a.cpu_millis), 0) FROM allocation a WHERE a.run_id = run.id) / 1000
     + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM held_device c WHERE c.run_id = run.id)), 0)`
 
 export async function applyRates(tx: Tx, pool: string, rates: Rates | null): Promise<boolean> {
-  const applied = await rememberApplied(tx, `rates/${pool}`, rates)
+  const applied = await storeAppliedSetting(tx, `rates/${pool}`, rates)
   if (!applied || (rates === null && applied.last === undefined)) return false
   await tx.prisma.pool.update({ where: { name: pool }, data: { rates: rates ? { ...rates } : Prisma.DbNull } })
   return true

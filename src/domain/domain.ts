@@ -30,7 +30,7 @@ export interface Domain {
   readonly whole?: Domain
 }
 
-/** Creates a value once per domain (or other key), on first use. All users share those of the whole domain. */
+/** Returns a function that calls `make` once per domain (or other key) and caches the value. */
 export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T): (key: Key) => T {
   const made = new WeakMap<Key, { value: T }>()
   return (given) => {
@@ -44,7 +44,7 @@ export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T)
 /**
  * Topics of wake-ups. `event`: a stored event needs a position. `feed`: events got positions. `queue`: a job may be
  * able to start. `question`, `answer`: a question or its answer was stored. `view`: a leader published changes.
- * `start`: a run is to be started; `run`: a run is to be stopped or preempted. `log`: output was stored, or a log was
+ * `start`: a run must be started; `run`: a run must be stopped or preempted. `log`: output was stored, or a log was
  * sealed or closed. `access`: a user or token lost a permission. `schema`: the database was migrated.
  */
 export const topics = [

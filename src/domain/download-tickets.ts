@@ -37,7 +37,8 @@ export async function createTicket(
 }
 
 /**
- * The viewer for whom the ticket was made; null: the ticket has another target, has expired, or its user lost access.
+ * Returns the viewer for whom the ticket was made; null: the ticket has another target or has expired, or its user lost
+ * access.
  */
 export async function checkTicket(
   domain: Domain,

@@ -1,9 +1,8 @@
-/** The machine of an engine, as the engine describes it. */
+/** Description of a machine by its container engine. */
 export interface EngineCheck {
   cpuMillis: number | null
   memoryBytes: number | null
   gpus: readonly { model: string; memoryGib: number; tensorCores: boolean; cuda: string[] }[]
-  /** Repairs that the machine needs, as sentences. */
   troubles: readonly string[]
 }
 

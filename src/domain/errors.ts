@@ -36,7 +36,7 @@ export function orRefusal<T>(work: () => T): T | Refusal {
   }
 }
 
-/** Like `orRefusal` for work with the database; also returns Unavailable as a value. */
+/** Like `orRefusal`, for asynchronous work; also returns Unavailable as a value. */
 export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
   try {
     return await work
@@ -48,8 +48,8 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
 }
 
 /** Returns the outcome for the only item of an operation on many items. */
-export function only<T>([outcome]: readonly (T | Refusal)[]): T {
-  if (outcome === undefined) throw new Error('No outcome')
+export function takeOnlyOutcome<T>([outcome]: readonly (T | Refusal)[]): T {
+  if (outcome === undefined) throw new Error('An operation on one item returned no outcome')
   if (outcome instanceof Refusal) throw outcome
   return outcome
 }
@@ -113,7 +113,6 @@ export class VersionConflict extends Refusal {
   /** null: the object is not a job. */
   readonly jobId: string | null
   readonly currentVersion: number
-  /** `object`: its kind. */
   constructor(object: string, { expected, actual, jobId }: { expected: number; actual: number; jobId?: string }) {
     super(`The ${object} is at version ${actual}, not ${expected}; read it again before you change it`)
     this.jobId = jobId ?? null
@@ -190,7 +189,7 @@ export const jobNotFound = (jobId: string) => new NotFound(`Job ${jobId.slice(0,
 
 export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)} not found`)
 
-/** Reasons that a repeated submission cannot avoid. */
+/** Codes of reasons that stay if the job is submitted again. */
 const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING'])
 
 /** The job would not start now, and the caller did not want it to wait. */

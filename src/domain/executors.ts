@@ -1,4 +1,4 @@
-/** Properties of the executors, as far as code outside of src/executors and backends.ts depends on them. */
+/** Properties of the executors on which code outside of src/executors and backends.ts depends. */
 
 export interface ExecutorTraits {
   /**
@@ -56,7 +56,11 @@ export interface OptionRules {
 }
 
 /** The reason why a job may not set an option of its backend; null: it may. */
-export function refuseOption(attribute: string, name: string, { attributes, insteadOf }: OptionRules): string | null {
+export function findOptionRefusal(
+  attribute: string,
+  name: string,
+  { attributes, insteadOf }: OptionRules,
+): string | null {
   if (attributes.includes(name)) return null
   const [instead] = Object.entries(insteadOf).flatMap(([known, words]) => (known === name ? [words] : []))
   return `${attribute} is not an option that a job may set; ${instead ?? `use one of ${attributes.join(', ')}`}`
@@ -89,7 +93,6 @@ const containers = ['image', 'pull', 'data', 'networkIsolation', 'internalDns', 
 const scripts = ['preLaunch', 'postLaunch'] as const
 const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 
-/** Default properties. */
 const base: ExecutorTraits = {
   nodes: 'DECLARED',
   takesEngines: false,
@@ -177,7 +180,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
   },
 }
 
-/** The executors of a pool that names none, in order of preference. */
+/** Executors of a pool whose configuration has no `executors`, in order of preference. */
 export const executorsDefault: readonly [ExecutorName, ...ExecutorName[]] = ['local', 'handler', 'container']
 export const [executorDefault] = executorsDefault
 
@@ -191,7 +194,7 @@ export function supportsField(executor: string, path: string): boolean {
   return special === undefined || findTraits(executor).honours.includes(special)
 }
 
-export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
+export const listExecutorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
   [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
 
 export const executorNames = Object.keys(table) as readonly ExecutorName[]

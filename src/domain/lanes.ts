@@ -30,11 +30,11 @@ export interface Lane {
 /** The maximum run time of batch jobs that state none and cannot be preempted. */
 export const defaultRunSeconds = 172_800
 
-/** The maximum run time that the submitter stated; null: none. One that equals the default counts as not stated. */
-export const statedRunSeconds = ({ runSeconds, preemptable, interactive }: Lane): number | null =>
+/** The maximum run time that the submitter stated; null: none. A value equal to the default counts as not stated. */
+export const findStatedRunSeconds = ({ runSeconds, preemptable, interactive }: Lane): number | null =>
   runSeconds === defaultRunSeconds && !preemptable && !interactive ? null : runSeconds
 
-/** The same for a lane `l`. */
+/** SQL of `findStatedRunSeconds` for a lane `l`. */
 export const statedRunSecondsSql = `CASE WHEN l.run_seconds = ${defaultRunSeconds} AND NOT l.preemptable AND NOT l.interactive
   THEN NULL ELSE l.run_seconds END`
 
@@ -84,8 +84,10 @@ export const computeBand = ({ interactive, priority }: Pick<Lane, 'interactive' 
 export type Policy = 'PRIORITY' | 'FAIR_SHARE'
 
 /** The bid that counts: under PRIORITY, only interactive jobs have one. */
-export const countedBid = (policy: Policy, { interactive, bid }: Pick<JobSpec, 'interactive' | 'bid'>): number =>
-  policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0
+export const computeCountedBid = (
+  policy: Policy,
+  { interactive, bid }: Pick<JobSpec, 'interactive' | 'bid'>,
+): number => (policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0)
 
 export const listLanes = (jobs: readonly { lane: Lane }[]): Lane[] => [
   ...new Map(jobs.map(({ lane }) => [lane.id, lane])).values(),

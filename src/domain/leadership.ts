@@ -21,7 +21,7 @@ export interface LeadershipOptions {
   direct: boolean
   clock: Clock
   log: Log
-  /** Called before this process takes the key; false leaves it to others. Absent: always true. */
+  /** Called before this process takes the key; false leaves the key to other processes. Absent: always true. */
   canServe?: (() => Promise<boolean>) | undefined
   onGained(epoch: number): void
   /** Called once after every `onGained`, also on a clean stop. */
@@ -38,12 +38,12 @@ export interface Leader {
   holder: string
 }
 
-/** Another epoch or another process leads: the caller must drop its decisions and its cached state. */
+/** Thrown if another epoch or process leads: the caller must drop its decisions and its cached state. */
 export class Fenced extends Error {
   override name = 'Fenced'
 }
 
-/** The row of scheduler_leader, if this leader still leads. */
+/** SQL that selects the row of scheduler_leader if this leader still leads. */
 export const leadingSql = (key: string, epoch: string, holder: string) =>
   `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder = ${holder}`
 
@@ -51,11 +51,10 @@ export const leadingSql = (key: string, epoch: string, holder: string) =>
 export async function fence(sql: Sql, leader: Leader): Promise<void> {
   const { pool, epoch, holder } = leader
   const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2', '$3')} FOR SHARE`, [pool, epoch, holder], 'fence')
-  if (rows.length === 0) throw overEpoch(leader)
+  if (rows.length === 0) throw makeEpochOverError(leader)
 }
 
-/** A transaction of the leader, which begins with `fence`. */
-export const asLeader = <T>(
+export const runAsLeader = <T>(
   { db }: { db: Pick<Db, 'transaction'> },
   leader: Leader,
   work: (sql: Sql) => Promise<T>,
@@ -66,8 +65,8 @@ export const asLeader = <T>(
     return work(sql)
   }, options)
 
-/** The work of a process that no longer leads is dropped; its term ends soon. */
-export async function unlessFenced(work: Promise<unknown>): Promise<void> {
+/** Waits for `work`. Ignores Fenced, because the term of this leader ends soon. */
+export async function ignoreFenced(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
@@ -75,14 +74,14 @@ export async function unlessFenced(work: Promise<unknown>): Promise<void> {
   }
 }
 
-export const overEpoch = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
+export const makeEpochOverError = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
 
 /**
- * Keeps the key vacant until the open transaction ends. true: the key had no leader for `silentMs`. An old leader must
- * take over again, so changes that it has not read may be removed.
+ * Returns whether the key had no leader for `silentMs`, and keeps it vacant until the open transaction ends. An old
+ * leader must take over again, so changes that it has not read may be removed.
  */
-export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
-  // Locks the row, so that the next statement sees every earlier take-over.
+export async function lockVacantKey(sql: Sql, key: string, silentMs: number): Promise<boolean> {
+  // This lock makes the next statement see every earlier take-over.
   await sql.query(
     `INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0)
      ON CONFLICT (pool) DO UPDATE SET epoch = scheduler_leader.epoch`,
@@ -100,7 +99,7 @@ export async function vacate(sql: Sql, key: string, silentMs: number): Promise<b
 
 export const leaseTtlMs = 7_000
 
-/** A condition over `leader` (scheduler_leader) and `lease` (scheduler_lease): a process leads now. */
+/** SQL condition over `leader` (scheduler_leader) and `lease` (scheduler_lease): a process leads now. */
 export const ledSql = `leader.holder IS NOT NULL
   AND lease.renewed_at > berth_now() - ${leaseTtlMs} * interval '1 millisecond'`
 
@@ -125,31 +124,31 @@ const queryMsMax = 4_500
 /**
  * One leader per key over any number of processes.
  *
- * **The epoch row is the truth** (scheduler_leader). A take-over adds one to the epoch by compare-and-set. Every decision of
- * a leader begins with `fence`, which reads that row FOR SHARE: a take-over waits until the decision is committed, and a
- * decision after a take-over is refused. `fence` also compares the holder, because a standby that lost the take-over gives
- * the same epoch to another contender.
+ * **The epoch row is the truth** (scheduler_leader). A take-over adds one to the epoch by compare-and-set. Every
+ * decision of a leader begins with `fence`, which reads that row FOR SHARE: a take-over waits until the decision is
+ * committed, and a decision after a take-over is refused. `fence` also compares the holder, because a standby that lost
+ * the take-over gives the same epoch to another contender.
  *
- * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions would
- * wait for each other. A key is free if its lease is older than 7 s of database time, or if it has no holder: a clean stop
- * removes the holder.
+ * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
+ * would wait for each other. A key is free if its lease is older than 7 s of database time, or if it has no holder: a
+ * clean stop removes the holder.
  *
- * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e holds
- * the lock of (key, e) in the session of its own connection. A contender that finds the lock free does not wait for the
- * lease. The lock of e + 1 is taken before the epoch is, so every new leader has its lock, and an old leader that thaws
- * cannot release it. A contender that freezes between lock and take-over blocks others for two lease times.
+ * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e
+ * holds the lock of (key, e) in the session of its own connection. A contender that finds the lock free does not wait
+ * for the lease. The lock of e + 1 is taken before the epoch is, so every new leader has its lock, and an old leader
+ * that thaws cannot release it. A contender that freezes between lock and take-over blocks others for two lease times.
  *
  * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a broken connection, ends the
  * leadership in this process; it then competes again. PostgreSQL ends a session that freezes inside a transaction after
  * 3 s (`idle_in_transaction_session_timeout`), so no leader holds the fence for ever.
  *
  * **A key bound to a data directory** may have contenders in several places, because the directory was copied. A
- * contender in another place than the last leader always waits until the lease is too old, so a copy cannot take the runs
- * of an original that restarts.
+ * contender in another place than the last leader always waits until the lease is too old, so a copy cannot take the
+ * runs of an original that restarts.
  *
  * **A process that cannot serve the key** (`canServe`: the backend is unreachable) leaves a free key to others for
- * `courtesyMs`. A leader that can no longer serve hands over if there are others. Behind a pooler it does not see them, and
- * stays.
+ * `courtesyMs`. A leader that can no longer serve hands over if there are others. Behind a pooler it does not see them,
+ * and stays.
  */
 export class Leadership {
   readonly #options: LeadershipOptions
@@ -173,12 +172,12 @@ export class Leadership {
     this.#running ??= this.#run()
   }
 
-  /** Lets another process lead if there is one; competes again if no other process takes the key. */
+  /** Gives up the leadership if another process competes. Competes again if no other process takes the key. */
   giveWay(): void {
     this.#givesWay = this.#epoch !== null
   }
 
-  /** Hands over. All work of the leader must have ended before; another process takes over at its next poll. */
+  /** Removes the holder, so another process takes over at its next poll. The leader must have ended all work before. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -299,7 +298,7 @@ async function renew(
     `UPDATE scheduler_lease AS lease SET renewed_at = berth_now(), load5 = $4, memory_percent = $5
        FROM scheduler_leader AS leader
        WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2 AND leader.holder = $3`,
-    [key, epoch, holder, ...machineNow()],
+    [key, epoch, holder, ...measureMachine()],
   )
   return rowCount === 1
 }
@@ -315,7 +314,7 @@ async function hasRivals(client: pg.Client, key: string): Promise<boolean> {
 }
 
 /** Load average of five minutes, and memory in use in per cent. */
-const machineNow = (): [load5: number, memory: number] => [
+const measureMachine = (): [load5: number, memory: number] => [
   loadavg()[1] ?? 0,
   Math.round((1 - freemem() / totalmem()) * 1000) / 10,
 ]
@@ -329,7 +328,7 @@ interface Standing {
 }
 
 /**
- * The new epoch. null: another process leads, or has precedence. COPY: a process in a copy of this data directory
+ * Returns the new epoch. null: another process leads, or has precedence. COPY: a process in a copy of this data directory
  * leads.
  */
 async function tryTakeOver(
@@ -362,14 +361,14 @@ async function tryTakeOver(
      )
      UPDATE scheduler_lease SET renewed_at = berth_now(), load5 = $5, memory_percent = $6
      FROM taken WHERE scheduler_lease.pool = taken.pool`,
-    [key, epoch, holder, host, ...machineNow(), place],
+    [key, epoch, holder, host, ...measureMachine(), place],
   )
   if (rowCount === 1) return epoch + 1
   if (direct) await client.query('SELECT pg_advisory_unlock_all()')
   return null
 }
 
-/** The shared lock lasts only as long as the statement, so checks leave no trace and do not block each other. */
+/** The shared lock is released at the end of the statement, so checks have no effect and do not block each other. */
 async function tryLock(
   client: pg.Client,
   lock: 'pg_try_advisory_xact_lock_shared' | 'pg_try_advisory_lock',

@@ -10,27 +10,24 @@ import { countUnits, type PatternStep, StepRunner, type StepSet } from './patter
 const statesMax = 512
 /** Maximum cached transitions by characters that are not ASCII, over all states. */
 const wideMax = 65_536
-/** Work of a step that is looked at, of a call, of a transition that is computed, and of looking up one that is not ASCII. */
+/** Work of a step of the pattern, a call, a computed transition, and a look-up of a character that is not ASCII. */
 const stepWork = 2
 const callWork = 20
 const transitionWork = 100
 const wideWork = 10
-/** Work of a character of a string, which costs more than a byte. */
 const characterWork = 6
 /** Maximum work to find the ranges of the matches in one line. */
 const rangesWorkMax = 100_000
 const ascii = 128
 const asciiBits = 7
 const newline = 10
-/** The state at the beginning of a line. */
 const lineBeginId = 0
 const unknown = -1
 
 interface State {
-  /** Where the pattern is after the text so far. */
+  /** Steps of the pattern at which a match may continue. */
   set: StepSet
   matches: boolean
-  /** true: no match goes on. */
   isDead: boolean
 }
 
@@ -50,26 +47,25 @@ export class LineMatcher {
     this.#anchored = new Automaton(steps, 'HERE')
   }
 
-  /** Work so far, in bytes that cost as much. */
+  /** Work so far; the search of one byte is the unit. */
   get work(): number {
     return this.#search.work + this.#anchored.work
   }
 
-  /** Begins a line. */
   reset(): void {
     this.#search.reset(true)
   }
 
   /**
-   * Continues the search in `bytes` from `at` until a line matches, to `to` or the end of the character there, or for
-   * so much work. Returns where it stopped. If a line matches there, the place is at most that of its newline, and the
-   * next call begins a new line.
+   * Continues the search in `bytes` at `at` until a line matches, `to` (or the end of the character there) is reached,
+   * or the work exceeds `workMax`. Returns the index where it stopped. If a line matches, the index is at most that of
+   * its newline, and the next call begins a new line.
    */
   find(bytes: Uint8Array, at: number, to: number, workMax: number): { at: number; matches: boolean } {
     return this.#search.find(bytes, at, to, workMax)
   }
 
-  /** Returns whether a line that ends here matches; call it if `find` found nothing. */
+  /** After `find` found no match: whether the line matches if it ends here. */
   matchesAtEnd(): boolean {
     return this.#search.matchesAtEnd
   }
@@ -209,7 +205,7 @@ class Automaton {
     else if (this.#wide.size < wideMax) this.#wide.set(code * statesMax + from, next)
   }
 
-  /** The id of the state with this set. If two sets have one hash, a set may get several ids. */
+  /** Returns the id of the state with this set. If two sets have the same hash, a set may get several ids. */
   #intern(set: StepSet): number {
     const hash = hashSet(set)
     const known = this.#ids.get(hash)
@@ -247,7 +243,7 @@ const sizeShift = 21
 const codeMask = 0x1f_ffff
 const replacement = 0xfffd | (1 << sizeShift)
 
-/** Decodes a character: its code and its length in bytes. An invalid byte is U+FFFD. */
+/** Decodes a character into its code and its length in bytes. An invalid byte becomes U+FFFD. */
 function decode(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   const size =

@@ -19,7 +19,7 @@ export type Edge = 'START' | 'END'
  */
 export type PatternStep = { test(character: Cased): boolean } | { edge: Edge } | { to: readonly number[] }
 
-/** The steps where a match may go on, as bits. */
+/** A bit per step: a match may continue at the step. */
 export type StepSet = Uint32Array
 
 /** Length of a character in UTF-16 code units. */
@@ -28,10 +28,9 @@ export const countUnits = (code: number): number => (code > 0xffff ? 2 : 1)
 export class StepRunner {
   readonly #steps: readonly PatternStep[]
   readonly #tests: readonly (((character: Cased) => boolean) | null)[]
-  /** Steps that stay in a set: not those that only go to others. */
+  /** The steps that a set keeps: all except those that only go to other steps. */
   readonly #kept: StepSet
   readonly #stack: number[] = []
-  /** Number of steps that were looked at so far. */
   work = 0
 
   constructor(steps: readonly PatternStep[]) {
@@ -42,12 +41,11 @@ export class StepRunner {
     add(this.#kept, steps.length)
   }
 
-  /** Where a match begins. */
   begin(edge: Edge | null): StepSet {
     return this.#keep(this.#reach(this.#empty(), 0, edge))
   }
 
-  /** The steps behind a character, and those of `more`. */
+  /** Returns the steps that follow `from` after the character `code`, and the steps of `more`. */
   move(from: StepSet, code: number, more?: StepSet): StepSet {
     const character = toCased(code)
     const next = more ? more.slice() : this.#empty()
@@ -60,12 +58,10 @@ export class StepRunner {
     return this.#keep(next)
   }
 
-  /** A match ends here. */
   isMatch(set: StepSet): boolean {
     return has(set, this.#steps.length)
   }
 
-  /** A match ends here if the line does. */
   isMatchAtEnd(set: StepSet): boolean {
     const reached = set.slice()
     for (const [at, step] of this.#steps.entries())
@@ -73,7 +69,7 @@ export class StepRunner {
     return this.isMatch(reached)
   }
 
-  /** Adds a step, and all that it leads to without a character. */
+  /** Adds a step, and all steps that follow it without reading a character. */
   #reach(set: StepSet, from: number, edge: Edge | null): StepSet {
     const stack = this.#stack
     stack.push(from)

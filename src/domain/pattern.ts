@@ -29,7 +29,6 @@ type Tree =
 
 export const parsePattern = (text: string): Pattern => patternOf(text, exactCase)
 
-/** The pattern ignores case. */
 export function parsePatternOfAnyCase(text: string): Pattern {
   if (isExpression(text)) return patternOf(text, anyCase)
   const folded = patternOf(text.toLowerCase(), exactCase)
@@ -54,7 +53,7 @@ function patternOf(text: string, widen: Widen): Pattern {
 
 const isExpression = (text: string) => text.length > 1 && text.startsWith('^') && text.endsWith('$')
 
-/** The caller limits the length. */
+/** The caller must limit the length of the text. */
 export function parseGlob(text: string): Pattern {
   const glob = [...text]
   return { matches: (subject) => matchesGlob(glob, [...subject]) }
@@ -71,7 +70,7 @@ export function compileLinePattern(text: string, { regex, ignoreCase }: LineOpti
   const characters = [...text]
   if (characters.length === 0 || characters.length > patternCharactersMax)
     throw new BadPattern(`The text must have 1 … ${patternCharactersMax} characters`)
-  if (text.includes('\n')) throw new BadPattern('A line has no line ending')
+  if (text.includes('\n')) throw new BadPattern('The pattern of a line must not contain a line ending')
   const widen = ignoreCase ? anyCase : exactCase
   const steps: PatternStep[] = []
   if (regex) write(parseExpression({ text: characters, at: 0, widen, hasEdges: true }), steps)
@@ -88,8 +87,8 @@ interface LineOptions {
 /** Lower than for other patterns: a log is long, and each of its characters may cost as many operations. */
 const lineStepsMax = 200
 
-/** The problem of an invalid pattern; null: it is valid. */
-export function patternProblem(text: string): string | null {
+/** Returns the problem of an invalid pattern; null: the pattern is valid. */
+export function findPatternProblem(text: string): string | null {
   try {
     parsePattern(text)
     return null
@@ -170,7 +169,8 @@ const amounts: Readonly<Record<string, readonly [number, number]>> = {
 
 function parseRepeat(part: Tree, source: Source): Tree {
   const next = peek(source) ?? ''
-  if (part.kind === 'edge' && /^[*+?{]$/.test(next)) throw new BadPattern('Nothing precedes the repetition')
+  if (part.kind === 'edge' && /^[*+?{]$/.test(next))
+    throw new BadPattern('A repetition must follow a character, a class or a group')
   const [least, most] = next === '{' ? parseBraces(source) : (amounts[next] ?? [])
   if (least === undefined || most === undefined) return part
   if (next !== '{') source.at++
@@ -214,11 +214,11 @@ function parseClass(source: Source): Test {
   const tests: Test[] = []
   while (!taken(source, ']')) tests.push(parseRange(source))
   if (tests.length === 0) throw new BadPattern('The class [] is empty')
-  return rememberLast((character) => tests.some((test) => test(character)) !== negated)
+  return cacheLastResult((character) => tests.some((test) => test(character)) !== negated)
 }
 
-/** A class may have hundreds of parts, and be repeated hundreds of times: it is evaluated once per character. */
-function rememberLast(test: Test): Test {
+/** Caches the result for the last character, because a class may have hundreds of parts and repetitions. */
+function cacheLastResult(test: Test): Test {
   let code = -1
   let result = false
   return (character) => {

@@ -46,7 +46,7 @@ export const makeReason = (code: ReasonCode, message: string, jobId: string | nu
   used: null,
 })
 
-export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'jobId'>): Reason => ({
+export const makeLimitReason = ({ code, message, scope, limit, used }: Omit<Reason, 'jobId'>): Reason => ({
   code,
   message,
   jobId: null,
@@ -55,14 +55,14 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
   used,
 })
 
-/** `asks`: inWords(shape). `reservationId`: the capacity reservation to whose nodes the job is restricted. */
-export const unsatisfiable = (asks: string, reservationId: string | null) =>
+/** `asks`: the requested resources in words. `reservationId`: the reservation to whose nodes the job is restricted. */
+export const makeUnsatisfiableReason = (asks: string, reservationId: string | null) =>
   makeReason(
     'UNSATISFIABLE',
     `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
 
-export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boolean }) =>
+export const makeOverPartReason = (part: number, asks: string, { isWhole }: { isWhole: boolean }) =>
   makeReason(
     'NON_PREEMPTABLE_POOL',
     `Non-preemptable jobs may together use at most ${part} of each resource of the pool${
@@ -74,12 +74,12 @@ export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boo
 
 interface Troubled {
   untilMs: number
-  /** true: `untilMs` has passed, and one run at a time is tried. */
+  /** true: `untilMs` has passed, and the node gets one run at a time as a probe. */
   isOver: boolean
   because: string
 }
 
-export const troubled = (node: string, { untilMs, isOver, because: why }: Troubled) =>
+export const makeNodeTroubleReason = (node: string, { untilMs, isOver, because: why }: Troubled) =>
   makeReason(
     'NODE_BACKS_OFF',
     isOver
@@ -87,7 +87,7 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
       : `Node ${node} could not start a run and is not used before ${new Date(untilMs).toISOString()}: ${why}`,
   )
 
-export const noCapacity = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
+export const makeNoCapacityReason = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
 export const reservedForOthers = makeReason(
   'RESERVED_NODES',
@@ -96,15 +96,15 @@ export const reservedForOthers = makeReason(
 
 const nodesNamedMax = 3
 
-/** `nodes`: nodes that fit and take no runs now. */
-export function nodesClosed(asks: string, nodes: readonly { name: string; state: string }[]): Reason {
+/** `nodes`: nodes on which the job fits, but which take no runs now. */
+export function makeNodesClosedReason(asks: string, nodes: readonly { name: string; state: string }[]): Reason {
   const named = nodes.slice(0, nodesNamedMax).map(({ name, state }) => `${name} is ${state.toLowerCase()}`)
   const more = nodes.length > nodesNamedMax ? [`${nodes.length - nodesNamedMax} more take no runs`] : []
   return makeReason('NO_CAPACITY', `Waiting for ${asks}: ${[...named, ...more].join(', ')}`)
 }
 
 /** The reason for a viewer who may not see the job that blocks this one. */
-export const unnamed = (reason: Reason): Reason =>
+export const hideBlockingJob = (reason: Reason): Reason =>
   reason.jobId === null
     ? reason
     : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waiting for another job' }

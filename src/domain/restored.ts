@@ -3,10 +3,10 @@ import type { Sql } from '../platform/tx.ts'
 /**
  * Makes the rows of a backup fit the database into which they were restored. Runs in the transaction that restores them.
  *
- * **Epochs rise**, so a server that led before is fenced. Such a server may have a greater epoch than the backup, because
+ * **Epochs are raised**, so a server that led before is fenced. Its epoch may be greater than that of the backup, because
  * it took over after the backup was taken; the addend is more than the number of take-overs that can have happened.
  *
- * **Transaction numbers** in rows are those of the other database. Readers compare them with their own.
+ * **Transaction numbers** are replaced, because readers compare them with the transaction numbers of this database.
  */
 export async function adoptRestoredRows(sql: Sql): Promise<void> {
   await sql.query(

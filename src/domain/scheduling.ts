@@ -5,15 +5,14 @@ import type { Policy } from './lanes.ts'
 export interface Settings {
   /** false: passes are made only by `planPools`. */
   automatic: boolean
-  /** FAIR_SHARE: the half-life of past use; null: only present use counts. */
+  /** FAIR_SHARE: half-life of past use; null: only present use counts. */
   shareHalfLifeMs: number | null
   /** Time for which a rotation protects the jobs that took part; -1: no rotations. */
   rotationQuantumMs: number
   /** Fraction of each resource that all non-preemptable runs together may hold. */
   nonPreemptableFraction: number
-  /** Minimum run time before a batch job may preempt a run. */
   minRunBeforePreemptMs: number
-  /** How often batch jobs may preempt a job within a quantum. */
+  /** How many times batch jobs may preempt a job within a quantum. */
   maxPreemptionsPerJob: number
   /** Maximum victims per minute; null: no limit. */
   maxPreemptionsPerMinute: number | null
@@ -43,6 +42,6 @@ const defaults: Readonly<Record<Policy, Settings>> = {
 
 export const mergeSettings = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
 
-/** How long preemptions are remembered; without rotations, for the default quantum. */
+/** Time for which preemptions count: the quantum, or the default quantum if the pool has no rotations. */
 export const preemptionMemoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>
   rotationQuantumMs < 0 ? shared.rotationQuantumMs : rotationQuantumMs

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 /**
- * Encrypts the values of secrets with AES-256-GCM. The first key encrypts; the others only decrypt what was encrypted
+ * Encrypts the values of secrets with AES-256-GCM. The first key encrypts; the others only decrypt values encrypted
  * before a rotation. The context (the owner and the name, or the run) is authenticated, so a value that is copied to
  * another row does not decrypt.
  */
@@ -21,7 +21,7 @@ export interface Sealed {
   data: Uint8Array
 }
 
-/** The server has no key for a stored value, or the value was changed. */
+/** Thrown if the server has no key for a stored value, or if the value was altered. */
 export class Unreadable extends Error {
   override name = 'Unreadable'
 }
@@ -31,7 +31,7 @@ export const createSecretKeys = ([current, ...old]: readonly [Uint8Array, ...Uin
   ...old.map(toSecretKey),
 ]
 
-/** The id does not reveal the key. */
+/** Derives an id from the key that does not reveal the key. */
 const toSecretKey = (bytes: Uint8Array): SecretKey => ({
   id: createHmac('sha256', bytes).update('berth secret key').digest('hex').slice(0, 16),
   key: createSecretKey(bytes),
@@ -58,6 +58,6 @@ export function unseal(keys: SecretKeys, context: string, { keyId, data }: Seale
   try {
     return Buffer.concat([decipher.update(data.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8')
   } catch (error) {
-    throw new Unreadable('The stored value was changed', { cause: error })
+    throw new Unreadable('Cannot decrypt the stored secret: it was altered or belongs elsewhere', { cause: error })
   }
 }

@@ -4,9 +4,8 @@ import { countCopies, countProcesses, type Resources } from './spec.ts'
 /** Requested resources of a job: a number of copies, each on one node. All amounts are integers. */
 export interface Shape {
   copies: number
-  /** The copies are the nodes that the job requests: a backend that chooses nodes gives each copy a node of its own. */
+  /** true: the job requests nodes, so a backend that chooses nodes gives each copy a node of its own. */
   distinctNodes: boolean
-  /** Amounts of each copy. */
   cpuMillis: number
   memoryBytes: number
   gpu: number
@@ -48,7 +47,7 @@ export function toShape(r: Resources): Shape {
   }
 }
 
-/** Amounts of all copies together, for a job on one machine. */
+/** Computes the amounts of all copies together, for a job on one machine. */
 export function toMachineAmounts(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
   const { copies, cpuMillis, memoryBytes } = toShape(resources)
   return { cpuMillis: copies * cpuMillis, memoryBytes: copies * memoryBytes }
@@ -58,8 +57,8 @@ const coresMax = 1_000_000
 const gpusMax = 1_000_000
 const bytesMax = Number.MAX_SAFE_INTEGER
 
-/** true: the total over all copies does not fit into the columns of the tables. */
-export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
+/** Lists totals over all copies that do not fit into the columns of the tables. */
+export function listOversizedAmounts({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
   const found: Violation[] = []
   const refuse = (field: string, message: string) => found.push({ path: ['spec', 'resources', field], message })
   if (copies * cpuMillis > coresMax * 1000) refuse('cpu', 'All replicas together must request at most 1,000,000 cores')
@@ -68,7 +67,7 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
-/** A filter matches a part of the name, ignoring case; `!x` excludes names that contain x. */
+/** true: the name contains every filter, ignoring case. `!x` excludes names that contain x. */
 export function matchesAll(filters: readonly string[], name: string): boolean {
   const lower = name.toLowerCase()
   return filters.every((filter) =>
@@ -78,8 +77,7 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
 
 export const GiB = 1024 ** 3
 
-/** Bytes as GiB with one decimal. */
-export const gibText = (bytes: number): string => `${Math.round((bytes / GiB) * 10) / 10} GiB`
+export const formatGib = (bytes: number): string => `${Math.round((bytes / GiB) * 10) / 10} GiB`
 
 export function describeFilters({
   gpu,
@@ -91,7 +89,7 @@ export function describeFilters({
   anyGpu,
 }: Shape): string {
   const like = [
-    ...(gpuMemoryBytes === null ? [] : [`${gibText(gpuMemoryBytes)} each`]),
+    ...(gpuMemoryBytes === null ? [] : [`${formatGib(gpuMemoryBytes)} each`]),
     ...(gpuTensorCores ? ['tensor cores'] : []),
     ...(cudaVersion === null ? [] : [`CUDA ${cudaVersion}`]),
     ...(gpuModel.length === 0 ? [] : [`model ${gpuModel.join(', ')}`]),
@@ -105,11 +103,11 @@ function idsInWords(gpuIds: readonly number[], gpu: number): string {
   return `with id${gpuIds.length > 1 ? 's' : ''} ${gpuIds.join(', ')}`
 }
 
-export function inWords(shape: Shape): string {
+export function describeShape(shape: Shape): string {
   const { copies, distinctNodes, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [
     `${cpuMillis / 1000} cpu${cpuModel.length === 0 ? '' : ` (model ${cpuModel.join(', ')})`}`,
-    gibText(memoryBytes),
+    formatGib(memoryBytes),
     ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${describeFilters(shape)} on one node`] : []),
     ...(infiniband ? ['InfiniBand'] : []),
   ].join(', ')

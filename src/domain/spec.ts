@@ -8,9 +8,9 @@ export interface JobSpec {
   handler: string | null
   input: Record<string, unknown> | null
   image: string | null
-  /** Id of the snapshot that each run begins with a copy of; null: none. Absent in jobs of older versions. */
+  /** Id of a snapshot; each run begins with a copy of it. null: none. Absent in jobs of older versions. */
   snapshot?: string | null | undefined
-  /** Patterns of the files that are kept when a run ends, as of `.gitignore`. Absent in jobs of older versions. */
+  /** Patterns (like those of `.gitignore`) of files to keep when a run ends. Absent in jobs of older versions. */
   outputs?: string[]
   workdir: string | null
   environment: { name: string; value: string }[]
@@ -74,7 +74,7 @@ export interface Resources {
   exclusiveNodeUse: boolean
 }
 
-/** The number of nodes, given or computed from processes, else the number of replicas. */
+/** Returns the number of nodes, stated or computed from processes, else the number of replicas. */
 export function countCopies({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
   if (nodeCount !== null) return nodeCount
   return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas

@@ -22,7 +22,7 @@ const failures = [
   'MAX_RUN_TIME',
   'OOM_KILLED',
   'RESUME_FAILED',
-  // A backend may report a run as running before its command begins, and only then that the spec is invalid.
+  // A backend may report an invalid spec only after it reported the run as running.
   'BAD_SPEC',
   'WORKDIR_NOT_FOUND',
 ] as const
@@ -99,7 +99,6 @@ export const holdingStates = jobStates.filter(isHolding)
 export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(', ')})`
 
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
-/** The same for final states. */
 export const finalSql = `(${jobStates
   .filter(isFinal)
   .map((state) => `'${state}'`)
@@ -119,5 +118,5 @@ const psijStates = {
 } as const satisfies Record<JobState, PsijState>
 
 /** A job that has run stays ACTIVE while it waits for its next run, because PSI/J has no transition back. */
-export const psijState = (state: JobState, wasRunning: boolean): PsijState =>
+export const toPsijState = (state: JobState, wasRunning: boolean): PsijState =>
   wasRunning && psijStates[state] === 'QUEUED' ? 'ACTIVE' : psijStates[state]

@@ -26,7 +26,7 @@ export const withSubmissionsLocked = <T>(
   )
 
 /**
- * The last writes are sent together with the commit. `again`: additional errors after which the transaction is retried.
+ * Like `withSubmissionsLocked`; sends the last writes together with the commit. `again`: more errors to retry after.
  */
 export const endWithSubmissionsLocked = <T>(
   { db }: Domain,

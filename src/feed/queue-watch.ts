@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { filterNumbers, poolNumbers, type QueueNumbers } from '../domain/queue/queue.ts'
+import { filterQueueCounts, type QueueCounts, readQueueCountsOfPool } from '../domain/queue/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 import { stoppable } from '../platform/stoppable.ts'
 import { createPoolHubs, type PoolHub } from './pool-hubs.ts'
@@ -20,17 +20,17 @@ const poolsMax = 100
 
 export function createQueueWatch(domain: Domain) {
   let open = 0
-  const hubs = createPoolHubs<QueueNumbers>({
+  const hubs = createPoolHubs<QueueCounts>({
     domain,
     name: 'queue watch',
     topics: ['feed', 'view'],
     gapMs,
-    read: (pool, userIds) => poolNumbers(domain, pool, userIds),
+    read: (pool, userIds) => readQueueCountsOfPool(domain, pool, userIds),
     isEqual,
   })
   return {
     /** Throws NotFound for an unknown pool. If `pool` is null, all pools are watched. */
-    async watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>> {
+    async watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueCounts, void, void>> {
       const pools = pool === null ? await readPoolNames(domain) : [pool]
       const firsts = await Promise.all(pools.map((each) => hubs.read(each, viewer.userId)))
       // The stream joins at its first read, so a stream that is closed before does not hold a hub.
@@ -52,10 +52,10 @@ export function createQueueWatch(domain: Domain) {
 
 async function* snapshots(
   clock: Clock,
-  { hub, viewer, first }: { hub: PoolHub<QueueNumbers>; viewer: Viewer; first: QueueNumbers },
+  { hub, viewer, first }: { hub: PoolHub<QueueCounts>; viewer: Viewer; first: QueueCounts },
   signal: AbortSignal,
-): AsyncGenerator<QueueNumbers, void, void> {
-  let sent = { read: first, shown: filterNumbers(viewer, first), at: clock.monotonicMs() }
+): AsyncGenerator<QueueCounts, void, void> {
+  let sent = { read: first, shown: filterQueueCounts(viewer, first), at: clock.monotonicMs() }
   let revision: number | undefined
   yield sent.shown
   for (;;) {
@@ -67,7 +67,7 @@ async function* snapshots(
     if (signal.aborted) return
     const { latest } = hub
     if (!latest || latest.state === sent.read) continue
-    const shown = filterNumbers(viewer, latest.state)
+    const shown = filterQueueCounts(viewer, latest.state)
     revision = latest.revision
     if (clock.monotonicMs() - sent.at < silenceMsMax && isEqual(shown, sent.shown)) continue
     sent = { read: latest.state, shown, at: clock.monotonicMs() }
@@ -95,5 +95,5 @@ async function* mergeStreams<T>(sources: readonly AsyncGenerator<T, void, void>[
   }
 }
 
-const isEqual = (one: QueueNumbers, other: QueueNumbers) =>
+const isEqual = (one: QueueCounts, other: QueueCounts) =>
   isDeepStrictEqual({ ...one, at: null }, { ...other, at: null })

@@ -2,7 +2,7 @@ import { expireApprovals } from '../domain/control/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/** Runs `expireApprovals` in a loop: jobs whose approval request has expired fail. Several processes may run it. */
+/** Fails jobs whose approval request has expired, in a loop. Several processes may run the loop. */
 
 const pollMs = 2_000
 

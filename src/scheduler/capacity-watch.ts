@@ -6,12 +6,12 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import { backOffMs } from '../platform/retry.ts'
 
 /**
- * Polls the nodes of the pool's backend and stores changes. While the backend is unreachable, the stored nodes stay as
- * they are; the outage is logged once.
+ * Polls the nodes of the pool's backend and stores changes. While the backend is unreachable, the stored nodes do not
+ * change; the outage is logged once.
  */
 
 const pollMs = 10_000
-/** A leader whose backend is unreachable for this long gives up the pool: another process may reach it. */
+/** A leader whose backend is unreachable for this time gives up the pool, because another process may reach the backend. */
 const silentMs = 30_000
 /**
  * `silentMs` doubles with each consecutive term without an answer, up to this maximum: then the backend is probably
@@ -22,7 +22,7 @@ const answerMsMax = 4_000
 
 export type Reach = ReturnType<typeof createReachability>
 
-/** Knows whether this process reaches the backend; the knowledge survives the end of a term. */
+/** Tracks across terms whether this process reaches the backend. */
 export function createReachability(domain: Domain, executors: ReadonlyMap<string, Executor>) {
   const { clock, log } = domain
   const backend = [...executors.values()].find(({ capacity }) => capacity !== undefined)
@@ -47,7 +47,7 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
   }
 
   /**
-   * Calls `onSilent` when the backend has been unreachable for so long that the leader should give up the pool; calls
+   * Calls `onSilent` when the backend has been unreachable for `silentMs`, so that the leader gives up the pool; calls
    * it again if the leader stays. Returns null for a pool without a backend.
    */
   function watch(leader: Leader, onSilent: () => void): Loop | null {

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader, type Leader } from '../domain/leadership.ts'
+import { type Leader, runAsLeader } from '../domain/leadership.ts'
 import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-back-off.ts'
 import type { RunReport } from './outcome.ts'
 
@@ -8,10 +8,10 @@ import type { RunReport } from './outcome.ts'
  * before the job starts again. Counting has its own transaction because it locks the pool first.
  */
 
-type Told = NodeTrouble & { cause: unknown }
+type LoggedTrouble = NodeTrouble & { cause: unknown }
 type Reported = readonly Pick<RunReport, 'runId' | 'handle' | 'report'>[]
 
-const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
+const countedReasons: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
 
 export function createNodeTroubles(domain: Domain, leader: Leader) {
   const { log, wakeups } = domain
@@ -19,7 +19,7 @@ export function createNodeTroubles(domain: Domain, leader: Leader) {
   /** false: no node has failures to reset. */
   let isTrouble = true
 
-  function tell({ node, failures, seconds, because, isFirst, cause }: Told) {
+  function logTrouble({ node, failures, seconds, because, isFirst, cause }: LoggedTrouble) {
     if (isFirst)
       log.warn(
         { pool, node, failures, seconds, because, cause: cause && String(cause) },
@@ -30,24 +30,24 @@ export function createNodeTroubles(domain: Domain, leader: Leader) {
   return {
     async count(reports: Reported): Promise<void> {
       const failures = reports.flatMap(({ runId, report }) =>
-        report.kind === 'startFailed' && suspicious.has(report.reason)
+        report.kind === 'startFailed' && countedReasons.has(report.reason)
           ? [{ runId, isNodes: report.reason === 'NODE_TROUBLE', message: report.message, cause: report.cause }]
           : [],
       )
       if (failures.length === 0) return
       isTrouble = true
-      const begun = await asLeader(domain, leader, async (sql) => {
-        const troubles: Told[] = []
+      const begun = await runAsLeader(domain, leader, async (sql) => {
+        const troubles: LoggedTrouble[] = []
         for (const { cause, ...failure } of failures)
           for (const trouble of await countStartFailure(sql, pool, failure)) troubles.push({ ...trouble, cause })
         return troubles
       })
-      begun.forEach(tell)
+      begun.forEach(logTrouble)
     },
     async forget(reports: Reported): Promise<void> {
       const started = reports.flatMap(({ runId, handle }) => (handle === undefined ? [] : [runId]))
       if (!isTrouble || started.length === 0) return
-      const { well, remain } = await asLeader(domain, leader, (sql) => forgetStartFailures(sql, pool, started))
+      const { well, remain } = await runAsLeader(domain, leader, (sql) => forgetStartFailures(sql, pool, started))
       isTrouble = remain
       for (const node of well) log.info({ pool, node }, 'a node starts runs again')
       if (well.length > 0) wakeups.poke('queue')

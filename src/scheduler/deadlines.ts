@@ -12,7 +12,7 @@ export interface Deadline {
   leftMs(): number
 }
 
-/** Waits are split because the clock of the database may be set during a wait. */
+/** Long waits are split, because the clock of the database may be set during a wait. */
 const waitMsMax = 10_000
 
 /** `startedAt` null: the run has started just now. */
@@ -32,7 +32,7 @@ export function listDeadlines(
   return deadlines
 }
 
-export async function untilDue({ leftMs }: Deadline, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function waitUntilDue({ leftMs }: Deadline, clock: Clock, signal: AbortSignal): Promise<void> {
   for (let left = leftMs(); left > 0 && !signal.aborted; left = leftMs())
     await clock.sleep(Math.min(left, waitMsMax), signal)
 }

@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
-import { countedBid, type Lane, statedRunSeconds } from '../domain/lanes.ts'
-import { asLeader, type Leader, unlessFenced } from '../domain/leadership.ts'
+import { computeCountedBid, findStatedRunSeconds, type Lane } from '../domain/lanes.ts'
+import { ignoreFenced, type Leader, runAsLeader } from '../domain/leadership.ts'
 import { answerQuestion, openQuestions } from '../domain/queue/questions.ts'
 import type { AskedJob, ForecastAnswer } from '../domain/submission/preview.ts'
 import { processorMs, yieldAlone } from '../platform/slices.ts'
@@ -14,7 +14,7 @@ import { laterSequence } from './plan/play.ts'
 import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
 import type { Candidate } from './plan/trial.ts'
 import { makeCandidate } from './questions.ts'
-import { basisText, type PastStart, readPastStarts, storeForecast } from './stored/forecasting.ts'
+import { describeBasis, type PastStart, readPastStarts, storeForecast } from './stored/forecasting.ts'
 import { readFirst, readNewLanes } from './stored/reading.ts'
 import { readHistories, readKinds, readKindsOfSpec } from './stored/run-histories.ts'
 
@@ -27,12 +27,12 @@ interface ForecasterOptions {
 }
 
 const pauseMsMin = 2_000
-/** After a forecast, pause for this multiple of the processor time that it took. */
+/** Pause after a forecast, as a multiple of the processor time of the forecast. */
 const pausePerWork = 50
-/** After the answer to a preview, pause for this multiple of its processor time. */
+/** Pause after the answer to a preview, as a multiple of the processor time of the answer. */
 const pausePerAnswer = 5
 const sliceMs = 5
-/** Maximum waiting jobs in a forecast, and the minimum per lane. */
+/** Maximum number of waiting jobs in a forecast, and the minimum per lane. */
 const entriesMax = 4_000
 const perLaneMin = 8
 const pastKeptMs = 60_000
@@ -44,7 +44,7 @@ const pastKeptMs = 60_000
 export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions) {
   const { clock, db } = domain
   let spentMs = 0
-  let past = nothingPast()
+  let past = createEmptyPast()
   let readMs = Number.NEGATIVE_INFINITY
   let kinds: ReadonlyMap<string, readonly string[]> = new Map()
 
@@ -59,21 +59,21 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     const read = await readKinds(db.sql, unknown)
     const known = new Map(jobs.map(({ jobId }) => [jobId, kinds.get(jobId) ?? read.get(jobId) ?? []]))
     kinds = known
-    return new Map(jobs.map(({ jobId, lane }) => [jobId, runTimeLike(past, lane, known.get(jobId) ?? [])]))
+    return new Map(jobs.map(({ jobId, lane }) => [jobId, findRunTime(past, lane, known.get(jobId) ?? [])]))
   }
 
   /** Simulates the queue with the job in it. */
   async function forecastStart(known: Snapshot, asked: AskedJob, signal: AbortSignal) {
     const candidate = makeCandidate(leader.pool, asked)
     const { lane } = candidate
-    const stored = await withLaterEntries(db.sql, known)
-    const snapshot = withCandidate(stored, candidate)
+    const stored = await addLaterEntries(db.sql, known)
+    const snapshot = addCandidate(stored, candidate)
     if (!snapshot) return { start: null, spentMs: 0 }
     const [times, kindsOfSpec] = [await timesOf(stored), await readKindsOfSpec(db.sql, lane, asked.spec)]
-    times.set(candidateId, runTimeLike(past, lane, kindsOfSpec))
+    times.set(candidateId, findRunTime(past, lane, kindsOfSpec))
     const { found, spentMs: spent } = await simulate(snapshot, { times, past, graceMs }, signal)
     const start = found?.starts.get(candidateId)
-    return { start: found && start ? { ...start, basis: basisText(found) } : null, spentMs: spent }
+    return { start: found && start ? { ...start, basis: describeBasis(found) } : null, spentMs: spent }
   }
 
   return {
@@ -81,13 +81,13 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
-      const snapshot = await withLaterEntries(db.sql, known)
+      const snapshot = await addLaterEntries(db.sql, known)
       const simulated = await simulate(snapshot, { times: await timesOf(snapshot), past, graceMs }, signal)
       spentMs = simulated.spentMs
-      if (simulated.found) await unlessFenced(storeForecast(domain, leader, simulated.found))
+      if (simulated.found) await ignoreFenced(storeForecast(domain, leader, simulated.found))
     },
     pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
-    /** Answers previews, one after the other. Their servers wait for a short time only. */
+    /** Answers previews one after the other, because the servers that asked wait for a short time only. */
     async answer(signal: AbortSignal): Promise<void> {
       const questions = await openQuestions(domain, leader.pool)
       for (const { id, payload } of questions.filter(({ kind }) => kind === 'FORECAST')) {
@@ -95,7 +95,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
         const isAutomatic = known?.settings.automatic
         const answer = isAutomatic ? await forecastStart(known, payload as AskedJob, signal) : null
         const start: ForecastAnswer = answer?.start ?? null
-        await unlessFenced(asLeader(domain, leader, (sql) => answerQuestion(sql, id, { start })))
+        await ignoreFenced(runAsLeader(domain, leader, (sql) => answerQuestion(sql, id, { start })))
         domain.wakeups.poke('answer')
         await clock.sleep(pausePerAnswer * (answer?.spentMs ?? 0), signal)
       }
@@ -104,9 +104,9 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
 }
 
 interface Simulated {
-  /** null: the leader stopped. */
+  /** null: the simulation was aborted, because the leader stopped. */
   found: Forecast | null
-  /** Processor time. */
+  /** Processor time of the simulation. */
   spentMs: number
 }
 
@@ -117,7 +117,7 @@ async function simulate(
   signal: AbortSignal,
 ): Promise<Simulated> {
   let spentMs = 0
-  const steps = forecast(snapshot, { times, past: arrivalsIn(snapshot, past), graceMs, spentMs: () => spentMs })
+  const steps = forecast(snapshot, { times, past: listArrivals(snapshot, past), graceMs, spentMs: () => spentMs })
   for (;;) {
     const beganMs = processorMs()
     const before = spentMs
@@ -133,31 +133,31 @@ async function simulate(
 
 interface Past {
   histories: ReadonlyMap<string, readonly number[]>
-  /** Runs with stated maxima, by user. */
+  /** Runs with a stated maximum run time, by id of the user. */
   stated: ReadonlyMap<string, readonly StatedRun[]>
   statedOfPool: readonly StatedRun[]
-  /** The parts that were chosen, by user and maximum. */
+  /** Cache of chooseParts, by id of the user and maximum run time. */
   parts: Map<string, readonly number[]>
   arrivals: PastArrivals
 }
 
-/** `kinds`: those of the job, the most precise first. */
-function runTimeLike(past: Past, lane: Lane, kinds: readonly string[]): RunTime {
+/** `kinds`: the kinds of the job, the most precise first. */
+function findRunTime(past: Past, lane: Lane, kinds: readonly string[]): RunTime {
   const runsLike = (kind: string) => past.histories.get(kind) ?? []
   const longest = kinds.toSorted((a, b) => runsLike(b).length - runsLike(a).length)[0] ?? ''
   const kind = kinds.find((each) => runsLike(each).length >= historyMin) ?? longest
-  const seconds = statedRunSeconds(lane)
+  const seconds = findStatedRunSeconds(lane)
   const statedMs = seconds === null ? null : seconds * 1_000
-  return { kind, history: runsLike(kind), parts: partsLike(past, lane.userId, statedMs), statedMs }
+  return { kind, history: runsLike(kind), parts: findParts(past, lane.userId, statedMs), statedMs }
 }
 
-function partsLike({ stated, statedOfPool, parts }: Past, userId: string, statedMs: number | null): readonly number[] {
+function findParts({ stated, statedOfPool, parts }: Past, userId: string, statedMs: number | null): readonly number[] {
   return getOrCompute(parts, `${userId}/${statedMs}`, () =>
     chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs),
   )
 }
 
-const nothingPast = (): Past => ({
+const createEmptyPast = (): Past => ({
   histories: new Map(),
   stated: new Map(),
   statedOfPool: [],
@@ -189,8 +189,8 @@ async function readPast(sql: Sql, pool: string): Promise<Past> {
   }
 }
 
-/** Jobs that joined and wait still arrived as well. */
-function arrivalsIn({ nowMs, lanes }: Snapshot, { arrivals: { sinceMs, arrivals } }: Past): PastArrivals {
+/** Lists the arrivals of jobs that started, and of jobs that still wait. */
+function listArrivals({ nowMs, lanes }: Snapshot, { arrivals: { sinceMs, arrivals } }: Past): PastArrivals {
   const waiting = lanes.flatMap(({ lane, first }) => first.map(({ sinceMs: atMs }) => ({ lane, atMs, runMs: null })))
   const all = [...arrivals, ...waiting].filter(({ atMs }) => atMs >= sinceMs && atMs <= nowMs)
   return { sinceMs, arrivals: all.toSorted((a, b) => a.atMs - b.atMs) }
@@ -198,11 +198,11 @@ function arrivalsIn({ nowMs, lanes }: Snapshot, { arrivals: { sinceMs, arrivals 
 
 const candidateId = 'candidate'
 
-/** null: jobs of its lane that come first are not all in the snapshot. */
-function withCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapshot | null {
+/** Adds the candidate to the snapshot. null: the snapshot has only the first jobs of its lane. */
+function addCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapshot | null {
   const { nowMs, settings, lanes } = snapshot
   const { interactive } = of.lane
-  const bid = countedBid(settings.policy, { interactive, bid: entry.bid })
+  const bid = computeCountedBid(settings.policy, { interactive, bid: entry.bid })
   const asked: Waiting = {
     ...entry,
     jobId: candidateId,
@@ -218,8 +218,8 @@ function withCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapsho
   return { ...snapshot, lanes: lanes.map((each) => (each === same ? { ...same, waiting: first.length, first } : each)) }
 }
 
-/** Adds later entries from the database: the world has only the first entries of long lanes. */
-async function withLaterEntries(sql: Sql, known: Snapshot): Promise<Snapshot> {
+/** Adds later entries of long lanes from the database, because the world has only their first entries. */
+async function addLaterEntries(sql: Sql, known: Snapshot): Promise<Snapshot> {
   const perLane = Math.max(perLaneMin, Math.floor(entriesMax / known.lanes.length))
   const short = known.lanes.filter(({ waiting, first }) => first.length < Math.min(waiting, perLane))
   const ids = short.map(({ lane }) => lane.id)

@@ -8,16 +8,17 @@ import type { EndedRun } from './output-collector.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Removes data of finished runs that executors still have because a server died between storing the end and calling
+ * Removes data of finished runs that executors still keep because a server died between storing the end and calling
  * `forget`: when a leader starts, and then every hour. Logs living runs that are missing from the database. Then each
- * executor cleans up its own directories. Output files of such runs are collected meanwhile; a pass waits for them at its end.
+ * executor cleans up its own directories. Output files of such runs are collected meanwhile; a pass waits for them at
+ * its end.
  */
 
 const pollMs = 3_600_000
-const runsPerQuestion = 500
-const namedMax = 20
+const runsPerQuery = 500
+const loggedIdsMax = 20
 
-export const createLeftovers = (
+export const createLeftoverLoop = (
   { domain, leader, outputs }: Carrying,
   executors: ReadonlyMap<string, Executor>,
 ): Loop =>
@@ -29,10 +30,10 @@ export const createLeftovers = (
     async runOnce(signal) {
       const collecting: Promise<void>[] = []
       for (const [name, executor] of executors) {
-        const strangers = await forgetOver(executor, { ...domain, outputs, signal, collecting })
+        const strangers = await forgetEndedRuns(executor, { ...domain, outputs, signal, collecting })
         if (strangers.length > 0)
           domain.log.warn(
-            { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
+            { pool: leader.pool, executor: name, runs: strangers.slice(0, loggedIdsMax), count: strangers.length },
             'some live runs are missing in the database, as after the restore of a backup; end them by hand',
           )
         await executor.sweep?.()
@@ -46,12 +47,12 @@ interface Forgetting extends Pick<Domain, 'db' | 'log'>, Pick<Carrying, 'outputs
   collecting: Promise<void>[]
 }
 
-async function forgetOver(executor: Executor, forgetting: Forgetting): Promise<string[]> {
+async function forgetEndedRuns(executor: Executor, forgetting: Forgetting): Promise<string[]> {
   const { db, collecting } = forgetting
   const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []
-  for (let from = 0; from < kept.length; from += runsPerQuestion) {
-    const some = kept.slice(from, from + runsPerQuestion)
+  for (let from = 0; from < kept.length; from += runsPerQuery) {
+    const some = kept.slice(from, from + runsPerQuery)
     const states = await readRunStates(
       db.sql,
       some.map(({ runId }) => runId),

@@ -20,16 +20,16 @@ interface PumpOptions {
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** The next write begins when the returned promise resolves. */
+  /** Called after each write. The next write begins when the returned promise resolves. */
   onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
-  /** Fires when the run is lost: what has arrived is the whole output. */
+  /** Fires when the run is lost, so no more output will arrive. */
   lost?: AbortSignal
 }
 
 const gatheredBytesMax = 1024 * 1024
-const heldByAllMax = 64 * 1024 * 1024
+const bufferedBytesMax = 64 * 1024 * 1024
 /** Buffered bytes of all pumps of this process, including writes in flight. */
-let heldByAll = 0
+let bufferedBytes = 0
 
 /** Resolves after the last byte, or when `signal` fires. Rejects after a failed write. */
 export async function pumpLog(options: PumpOptions, signal: AbortSignal): Promise<void> {
@@ -65,7 +65,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
 
   function hold(bytes: number) {
     held += bytes
-    heldByAll += bytes
+    bufferedBytes += bytes
   }
 
   async function write() {
@@ -80,19 +80,19 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
 
   async function store(chunks: readonly LogChunk[]) {
     const from = head.end
-    let told: Promise<unknown> | undefined
+    let handled: Promise<unknown> | undefined
     head = await append(head, {
-      pieces: chunks.map(pieceOf),
+      pieces: chunks.map(toPiece),
       position: chunks.at(-1)?.next,
       bytesMax,
       onStored: (stored) => {
-        told = onStored(from, stored)
+        handled = onStored(from, stored)
       },
     })
     for (const chunk of chunks) if (!('gap' in chunk)) releaseBlock(chunk.bytes)
-    const stored = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0)
+    const stored = chunks.reduce((sum, chunk) => sum + countBytes(chunk), 0)
     hold(-Math.min(stored, held))
-    await told
+    await handled
   }
 
   return {
@@ -100,11 +100,11 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
     position: first.position,
     async add(chunk: LogChunk) {
       gathered.push(chunk)
-      gatheredBytes += sizeOf(chunk)
-      hold(sizeOf(chunk))
+      gatheredBytes += countBytes(chunk)
+      hold(countBytes(chunk))
       writing ??= write()
       writing.catch(onFailed)
-      if (gatheredBytes >= gatheredBytesMax || heldByAll >= heldByAllMax) await storing
+      if (gatheredBytes >= gatheredBytesMax || bufferedBytes >= bufferedBytesMax) await storing
     },
     async flushed() {
       await writing
@@ -113,7 +113,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
   }
 }
 
-const sizeOf = (chunk: LogChunk) => ('gap' in chunk ? 0 : chunk.bytes.length)
+const countBytes = (chunk: LogChunk) => ('gap' in chunk ? 0 : chunk.bytes.length)
 
-const pieceOf = (chunk: LogChunk): LogPiece =>
+const toPiece = (chunk: LogChunk): LogPiece =>
   'gap' in chunk ? { gap: chunk.gap, bytes: chunk.bytes } : { stream: chunk.stream, bytes: chunk.bytes }

@@ -8,13 +8,13 @@ import { releaseBlock } from '../platform/blocks.ts'
 import { yieldAlone } from '../platform/slices.ts'
 
 /**
- * Replaces the values of a run's secrets in its output, before it is stored. The output that is held back is a part of
- * the position, encrypted with a key of the run: so a pump that continues at a stored position continues with it.
+ * Replaces the values of a run's secrets in its output, before the output is stored. Output that is held back is part of
+ * the position, encrypted with a key of the run, so a pump that continues at a stored position continues with it.
  */
 export interface LogRedaction {
-  /** The executor's position within a stored one. */
+  /** Returns the position of the executor within a stored position. */
   open(position: unknown): LogPosition | null
-  /** `isCut`: the output goes on after the end of `chunks`, in another pump. */
+  /** `isCut`: another pump continues the output after the end of `chunks`. */
   redact(chunks: AsyncIterable<LogChunk>, isCut: () => boolean): AsyncIterable<LogChunk>
 }
 
@@ -36,7 +36,7 @@ interface HeldPosition {
   held: { keyId: string; data: string } | null
 }
 
-/** Without the values, because the server has not the key, output is lost rather than shown. */
+/** If the server has no key for the values, output is dropped instead of shown. */
 const dropping: LogRedaction = {
   open: (position) => (position as HeldPosition | null)?.at ?? null,
   async *redact(chunks) {

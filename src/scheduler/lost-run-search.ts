@@ -1,5 +1,5 @@
 import { type LostRun, markRunsFound, readLostRuns } from '../domain/jobs/lost-runs.ts'
-import { asLeader } from '../domain/leadership.ts'
+import { runAsLeader } from '../domain/leadership.ts'
 import { type Executor, isOver, type Observation } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
 
@@ -8,24 +8,24 @@ import type { Carrying } from './run-carrier.ts'
  * queue the stop for an unreachable node, and again whenever its state changes. When the run has ended, or the backend
  * does not know it, its node becomes usable again.
  */
-export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
+export function createLostRunSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
   /** The state of each run when this leader last stopped it. */
-  const told = new Map<string, Observation['state']>()
+  const stoppedIn = new Map<string, Observation['state']>()
   const failures = new Map<string, number>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
     const observations = await executor.inspect(runs.map(({ handle }) => handle))
     const found: LostRun[] = []
-    const untold: Untold[] = []
+    const unstopped: UnstoppedRun[] = []
     for (const [index, run] of runs.entries()) {
       const observation = observations[index]
       if (observation === undefined) continue
       const { state } = observation
       if (isOver(observation)) found.push(run)
-      else if (told.get(run.runId) !== state) untold.push({ run, state })
+      else if (stoppedIn.get(run.runId) !== state) unstopped.push({ run, state })
     }
-    await stopAll(executor, untold)
+    await stopAll(executor, unstopped)
     return found
   }
 
@@ -33,12 +33,12 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
    * Stops runs until the backend fails: each further stop may take as long to fail, so the rest waits for the next
    * pass. The run with the fewest failures comes first.
    */
-  async function stopAll(executor: Executor, untold: readonly Untold[]): Promise<void> {
-    const failuresOf = ({ run }: Untold) => failures.get(run.runId) ?? 0
-    for (const each of untold.toSorted((one, other) => failuresOf(one) - failuresOf(other)))
+  async function stopAll(executor: Executor, unstopped: readonly UnstoppedRun[]): Promise<void> {
+    const failuresOf = ({ run }: UnstoppedRun) => failures.get(run.runId) ?? 0
+    for (const each of unstopped.toSorted((one, other) => failuresOf(one) - failuresOf(other)))
       try {
         await executor.stop(each.run.handle, carrying.graceMs)
-        told.set(each.run.runId, each.state)
+        stoppedIn.set(each.run.runId, each.state)
       } catch (err) {
         failures.set(each.run.runId, failuresOf(each) + 1)
         domain.log.debug({ err, run: each.run.runId }, 'a lost run could not be stopped; the next pass tries again')
@@ -55,9 +55,9 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
-    await asLeader(domain, leader, (sql) => markRunsFound(sql, leader.pool, found))
+    await runAsLeader(domain, leader, (sql) => markRunsFound(sql, leader.pool, found))
     for (const { handle, runId } of found) {
-      told.delete(runId)
+      stoppedIn.delete(runId)
       failures.delete(runId)
       await executor.forget?.(handle)
     }
@@ -74,7 +74,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 }
 
-interface Untold {
+interface UnstoppedRun {
   run: LostRun
   state: Observation['state']
 }

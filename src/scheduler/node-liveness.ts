@@ -1,5 +1,5 @@
 import { markSeen, markSilentNodesLost, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
-import { asLeader } from '../domain/leadership.ts'
+import { runAsLeader } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
 
@@ -17,8 +17,8 @@ export function createNodeWatch(
   const silentSince = new Map<string, number>()
 
   async function findSilent(nodes: readonly string[]): Promise<ReadonlySet<string>> {
-    const told = await Promise.all([...executors.values()].map(async (executor) => executor.silent?.(nodes) ?? []))
-    return new Set(told.flat())
+    const reported = await Promise.all([...executors.values()].map(async (executor) => executor.silent?.(nodes) ?? []))
+    return new Set(reported.flat())
   }
 
   function overdue(silent: ReadonlySet<string>): string[] {
@@ -27,7 +27,7 @@ export function createNodeWatch(
     return [...silentSince].flatMap(([name, sinceMs]) => (time.nowMs() - sinceMs >= nodeLostAfterMs ? name : []))
   }
 
-  // A backend that reports its nodes also reports lost ones (capacity-watch.ts).
+  // A backend that reports its nodes also reports lost nodes (capacity-watch.ts).
   const isDelegated = [...executors.values()].some(({ capacity }) => capacity !== undefined)
 
   return async () => {
@@ -37,14 +37,14 @@ export function createNodeWatch(
     const answering = nodes.filter(({ name }) => !silent.has(name))
     const lost = overdue(silent).filter((name) => nodes.some((node) => node.name === name && !node.isLost))
     const due = answering.flatMap(({ name, isDue }) => (isDue ? name : []))
-    if (due.length > 0) await asLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
+    if (due.length > 0) await runAsLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
     if (lost.length > 0) {
-      await asLeader(domain, leader, (sql) => markSilentNodesLost(sql, leader.pool, lost))
+      await runAsLeader(domain, leader, (sql) => markSilentNodesLost(sql, leader.pool, lost))
       log.warn({ pool: leader.pool, nodes: lost }, 'nodes are unreachable and LOST')
     }
     const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))
     if (lostAnswering.length === 0) return
-    const back = await asLeader(domain, leader, (sql) => returnNodes(sql, leader.pool, lostAnswering))
+    const back = await runAsLeader(domain, leader, (sql) => returnNodes(sql, leader.pool, lostAnswering))
     if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes are reachable again')
     if (back.length > 0) domain.wakeups.poke('queue')
   }

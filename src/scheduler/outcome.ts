@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDelegated } from '../domain/executors.ts'
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
-import { gibText, toMachineAmounts } from '../domain/shape.ts'
+import { formatGib, toMachineAmounts } from '../domain/shape.ts'
 import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Handle, Observation, StartFailed } from '../executors/executor.ts'
@@ -17,7 +17,7 @@ import { tiers } from './plan/model.ts'
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }
-  /** Cancelled before its start. */
+  /** The run was cancelled before it started. */
   | { kind: 'neverStarted' }
   /** The node has been unreachable for too long. */
   | { kind: 'lost'; info: string; neverBegan?: boolean }
@@ -60,17 +60,17 @@ export function planSteps(job: ReportedJob, report: Report, startAttemptsMax: nu
         ? [{ to: 'CANCELLED', reason: 'CANCELLED', info: 'Cancelled before it was started' }]
         : []
     case 'lost':
-      return [gone(job, report)]
+      return [planGone(job, report)]
     case 'startFailed':
-      return [startFailed(job, report, startAttemptsMax)]
+      return [planStartFailed(job, report, startAttemptsMax)]
     case 'seen':
-      return seen(job, report.observation, startAttemptsMax)
+      return planObserved(job, report.observation, startAttemptsMax)
     default:
       return report satisfies never
   }
 }
 
-function startFailed(
+function planStartFailed(
   job: ReportedJob,
   { reason, message }: { reason: StartFailed['reason']; message: string },
   attemptsMax: number,
@@ -80,10 +80,10 @@ function startFailed(
   if (reason === 'NODE_TROUBLE')
     return { to: 'QUEUED', reason, info: `The node could not start the run: ${message}`, runEnds: 'FAILED' }
   if (reason === 'BACKEND_AWAY')
-    return { to: 'QUEUED', reason: 'NODE_TROUBLE', info: message, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
+    return { to: 'QUEUED', reason: 'NODE_TROUBLE', info: message, runEnds: 'FAILED', eligibleInMs: spreadRetryMs(job) }
   if (reason === 'NOT_TOGETHER') {
     const info = `The parts of the run could not start together: ${message}`
-    return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
+    return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: spreadRetryMs(job) }
   }
   if (reason !== 'START_FAILED') return { to: 'FAILED', reason, info: message }
   const failures = job.startFailures + 1
@@ -100,38 +100,41 @@ const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reas
  * Spreads the retries of jobs by a hash: two jobs that blocked each other must not restart at the same time, and the
  * same report must give the same result.
  */
-function apartMs({ jobId, run }: ReportedJob): number {
+function spreadRetryMs({ jobId, run }: ReportedJob): number {
   const share = createHash('sha256').update(`${jobId} ${run}`).digest().readUInt32BE() / 2 ** 32
   return Math.round(apartMsMin + share * (backOffMsMax - apartMsMin))
 }
 
-function seen(job: ReportedJob, observation: Observation, startAttemptsMax: number): Step[] {
+function planObserved(job: ReportedJob, observation: Observation, startAttemptsMax: number): Step[] {
   switch (observation.state) {
     case 'starting':
     case 'unreachable':
       return []
     case 'running':
-      return job.state === 'STARTING' ? [running(job, observation)] : []
+      return job.state === 'STARTING' ? [makeRunningStep(job, observation)] : []
     case 'ended':
       return job.state === 'STARTING'
-        ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
-        : [ended(job, observation)]
+        ? [makeRunningStep(job, observation), planEnded({ ...job, state: 'RUNNING' }, observation)]
+        : [planEnded(job, observation)]
     case 'failed':
       // A backend may report RUNNING before the command begins, so a recorded failure to start is accepted here. A
       // job can forge that record, therefore it does not get a retry.
       return [
         job.state === 'RUNNING' && !isFinal(observation.reason)
-          ? gone(job, { info: observation.message })
-          : startFailed(job, observation, startAttemptsMax),
+          ? planGone(job, { info: observation.message })
+          : planStartFailed(job, observation, startAttemptsMax),
       ]
     case 'gone':
-      return [gone(job, observation)]
+      return [planGone(job, observation)]
     default:
       return observation satisfies never
   }
 }
 
-function running({ leaving }: ReportedJob, observation: Ended | Extract<Observation, { state: 'running' }>): Step {
+function makeRunningStep(
+  { leaving }: ReportedJob,
+  observation: Ended | Extract<Observation, { state: 'running' }>,
+): Step {
   const why = leaving === null ? { reason: null } : { reason: 'PREEMPTING' as const, info: leaving }
   const { startedAt } = observation
   return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...toFacts(observation) }
@@ -139,43 +142,44 @@ function running({ leaving }: ReportedJob, observation: Ended | Extract<Observat
 
 type Gone = Pick<Extract<Observation, { state: 'gone' }>, 'info' | 'cause' | 'finishedAt'> & { neverBegan?: boolean }
 
-function gone(job: ReportedJob, { info: told, cause, finishedAt, neverBegan = false }: Gone): Step {
+function planGone(job: ReportedJob, { info: told, cause, finishedAt, neverBegan = false }: Gone): Step {
   const info = told ?? (cause ? 'The backend preempted the run' : 'The backend does not know the run any more')
   const facts = { info, ...(finishedAt && { finishedAt }) }
   if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', ...facts }
   const reason = cause ?? 'NODE_LOST'
-  if (neverBegan || runsAgain(job)) return { to: 'QUEUED', reason, runEnds: 'INTERRUPTED', ...facts }
+  if (neverBegan || mayRunAgain(job)) return { to: 'QUEUED', reason, runEnds: 'INTERRUPTED', ...facts }
   return { to: 'INTERRUPTED', reason, ...facts }
 }
 
-const runsAgain = ({ spec: { restartable, resumable }, hasClosure }: ReportedJob): boolean =>
+const mayRunAgain = ({ spec: { restartable, resumable }, hasClosure }: ReportedJob): boolean =>
   restartable || (resumable && hasClosure)
 
-function ended(job: ReportedJob, end: Ended): Step {
-  const facts = endOf(end)
+function planEnded(job: ReportedJob, end: Ended): Step {
+  const facts = toEndFacts(end)
   if (job.state === 'CANCELLING' && end.stopped)
     return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
   const isInterrupted = end.cause === 'SUPERVISOR_KILLED' && !end.stopped
   if (end.cause === 'MAX_RUN_TIME' || (job.expired && (end.stopped || isInterrupted)))
-    return { to: 'FAILED', reason: 'MAX_RUN_TIME', info: timeOver(job, end), ...facts }
+    return { to: 'FAILED', reason: 'MAX_RUN_TIME', info: describeTimeLimit(job, end), ...facts }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...(end.info && { info: end.info }), ...facts }
-  if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
-  if (isInterrupted) return { ...gone(job, { info: 'The run was killed together with its supervisor' }), ...facts }
+  if (job.preempted && end.stopped && job.state === 'RUNNING')
+    return planPreempted(job, { info: describe(end), ...facts })
+  if (isInterrupted) return { ...planGone(job, { info: 'The run was killed together with its supervisor' }), ...facts }
   if (end.cause === 'RESUME_FAILED')
     return { to: 'FAILED', reason: end.cause, info: 'onResume failed; the log of the job says why', ...facts }
-  return failed(job, end, facts)
+  return planFailed(job, end, facts)
 }
 
-function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): Step {
+function planFailed(job: ReportedJob, end: Ended, facts: ReturnType<typeof toEndFacts>): Step {
   const isOom = end.cause === 'OOM_KILLED'
   const reason: StateReason = isOom ? 'OOM_KILLED' : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
   const info = isOom ? describeOom(end, job.spec) : describe(end)
-  const again = job.state === 'RUNNING' && retries(job, end.exitCode)
+  const again = job.state === 'RUNNING' && mayRetry(job, end.exitCode)
   if (!again) return { to: 'FAILED', reason, info, ...facts }
   return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: jobBackOffMs(job.exits) }
 }
 
-const endOf = (end: Ended) => ({
+const toEndFacts = (end: Ended) => ({
   exitCode: end.exitCode,
   ...(end.finishedAt && { finishedAt: end.finishedAt }),
   ...(end.usage && { usage: end.usage }),
@@ -212,7 +216,10 @@ export function toFacts(observation: Observation): Facts {
  * For a run without a maximum run time the exceeded deadline is the end of the reservation, even if the reservation has
  * been removed since.
  */
-function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob, end: Ended): string {
+function describeTimeLimit(
+  { expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob,
+  end: Ended,
+): string {
   if (end.cause === 'MAX_RUN_TIME' && end.info) return end.info
   if ((expired && endsWithReservation) || maxRunTimeSeconds === 0)
     return 'The capacity reservation of the job has ended'
@@ -220,13 +227,13 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
 }
 
 /** A job that lost a rotation is queued behind the jobs that wait now. */
-function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
+function planPreempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
-  if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
+  if (!mayRunAgain(job)) return { to: 'INTERRUPTED', ...step }
   return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === tiers.rotation && { losesTurn: true }), ...step }
 }
 
-function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boolean {
+function mayRetry({ spec: { retry }, exits }: ReportedJob, exitCode: number): boolean {
   if (!retry || exits + 1 >= retry.maxAttempts) return false
   return retry.onExitCodes === null || retry.onExitCodes.includes(exitCode)
 }
@@ -246,7 +253,7 @@ const exitMeanings: Readonly<Record<number, string>> = {
   127: 'usually: the command was not found',
 }
 
-/** Names the memory limit that was exceeded: that of the whole job if it runs on one machine, else that of one copy. */
+/** Names the exceeded memory limit: of the whole job if it runs on one machine, else of one copy. */
 function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {
   const { memoryBytes } = isDelegated([executor]) ? resources : toMachineAmounts(resources)
   const killed =
@@ -254,5 +261,5 @@ function describeOom({ signal, exitCode, info }: Ended, { executor, resources }:
       ? `The command exited with code ${exitCode}; one of its processes was killed at its memory limit`
       : 'Killed at its memory limit'
   const advice = `retry with --mem ${Math.max(1, Math.ceil((resources.memoryBytes * 2) / 2 ** 30))}`
-  return `${killed} of ${gibText(memoryBytes)}; ${advice}${info ? `. ${info}` : ''}`
+  return `${killed} of ${formatGib(memoryBytes)}; ${advice}${info ? `. ${info}` : ''}`
 }

@@ -7,9 +7,10 @@ import { retryUntilSuccess } from '../platform/retry.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
- * Collects the output files of runs that are over, a few runs at a time. A run holds no amounts meanwhile. What a server
- * does not finish, the next leader collects (leftovers.ts), because the executor keeps the run until then. Files that are
- * never read to their end, such as those of a file system that does not answer, delay other users by `readMsMax` at most.
+ * Collects the output files of runs that are over, a few runs at a time. The resources of the run are free meanwhile.
+ * Files that a server does not collect are left to the next leader (leftovers.ts), because the executor keeps the run
+ * until then. Files that are never read to their end, such as those of a file system that does not answer, delay other
+ * users by `readMsMax` at most.
  */
 
 export interface EndedRun {
@@ -21,9 +22,9 @@ export interface EndedRun {
 export type OutputCollector = ReturnType<typeof createOutputCollector>
 
 const atATimeMax = 4
-/** An engine that restarts answers sooner. */
+/** Longer than the restart of a container engine. */
 const failedMsMax = 600_000
-/** Enough for 10 GiB into a slow database. */
+/** Enough to store 10 GiB in a slow database. */
 const readMsMax = 1_800_000
 
 class TooSlow extends Error {}
@@ -81,7 +82,7 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
   }
 }
 
-/** Throws TooSlow. */
+/** Throws TooSlow after `readMsMax`. */
 async function collectInTime(
   domain: Domain,
   { runId, executor, handle }: EndedRun,
@@ -102,8 +103,8 @@ async function collectInTime(
 }
 
 /**
- * Runs `max` works at a time, first those of users who have none running. The last place is only for such a user, so that
- * no user delays all others.
+ * Runs up to `max` tasks at a time, first tasks of users who have no running one. The last slot is only for such users,
+ * so that no user delays all others.
  */
 export function createUserLimiter(max: number) {
   const running: string[] = []

@@ -14,7 +14,7 @@ import { jobWaits, preemptions } from './run-metrics.ts'
 
 export const startsPerCommit = 50
 const readsMax = 1_000
-/** After this many conflicts in a row the tables contradict each other, and the loop logs an error. */
+/** After this number of consecutive conflicts the pass fails, because the tables contradict each other. */
 const conflictsMax = 3
 const refillsMax = 10_000
 
@@ -46,7 +46,6 @@ export class Planner {
     return this.#dropOnError(() => this.#runRounds(roundsMax, isHeard))
   }
 
-  /** Publishes changes to readers; false: there were none. */
   publish(): Promise<boolean> {
     return this.#dropOnError(async () => {
       if (!this.#world || !this.hasUnpublished) return false
@@ -60,14 +59,14 @@ export class Planner {
     return this.#world?.state.copy ?? null
   }
 
-  /** Milliseconds until the planner has something to do even without a change of data; null: never. */
+  /** Milliseconds until a decision may change although no data changes; null: never. */
   waitMs(): number | null {
     if (!this.#world) return 0
     const moments = [this.#nextDueMs, this.#nextMs].filter((moment) => moment !== null)
     return moments.length === 0 ? null : Math.max(0, Math.min(...moments) - this.#world.state.nowMs)
   }
 
-  /** Drops the loaded state of the pool, which may be wrong. */
+  /** Drops the world, which may be wrong. The next call loads it again. */
   forget(): void {
     this.#world = null
   }
@@ -89,7 +88,7 @@ export class Planner {
       const before = world.state.settings
       world.hear(heard)
       // The new settings use more history than this world has, so it is loaded again.
-      if (remembersLess(before, world.state.settings)) {
+      if (hasShorterHistory(before, world.state.settings)) {
         this.forget()
         return this.#readChanges()
       }
@@ -108,7 +107,9 @@ export class Planner {
       const { decisions, isDone, committed } = await this.#decide(isHeard && round === 0)
       done.considered += decisions.considered
       if (committed?.kind === 'conflict' && ++conflicts === conflictsMax)
-        throw new Error(`Decisions of pool ${this.#pool} met ${conflictsMax} conflicts in one pass`)
+        throw new Error(
+          `Decisions of pool ${this.#pool} conflicted with the database ${conflictsMax} times in one pass`,
+        )
       if (committed?.kind === 'committed') {
         const lost = new Set(committed.lost)
         done.started += decisions.starts.filter(({ entry }) => !lost.has(entry.jobId)).length
@@ -134,7 +135,7 @@ export class Planner {
     const { nowMs, settings } = world.state
     const decisions = await planRound(world, this.#store)
     if (decisions.considered > 0 || isDue(this.#nextMs, nowMs)) this.hasUnpublished = true
-    // If nothing was due although the time came, setting the same time again would loop; the poll checks instead.
+    // If nothing was due at that time, waiting for the same time again would loop; the poll checks instead.
     this.#nextMs = decisions.considered === 0 && isDue(decisions.nextMs, nowMs) ? null : decisions.nextMs
     if (isEmpty(decisions)) return { decisions, isDone: !isDue(this.#nextMs, nowMs), committed: null }
     const committed = await this.#store.commit(decisions, settings.revision)
@@ -170,7 +171,7 @@ async function planRound(world: World, store: Store): Promise<Decisions> {
   throw new Error(`Lanes of pool ${world.state.settings.pool} are still empty after ${refillsMax} reads`)
 }
 
-const remembersLess = (before: PoolSettings, now: PoolSettings): boolean =>
+const hasShorterHistory = (before: PoolSettings, now: PoolSettings): boolean =>
   preemptionMemoryMs(now) > preemptionMemoryMs(before) ||
   (now.shareHalfLifeMs !== null && now.shareHalfLifeMs !== before.shareHalfLifeMs)
 

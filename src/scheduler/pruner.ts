@@ -1,4 +1,4 @@
-import { forgetUnheard } from '../domain/changes.ts'
+import { deleteUnreadChanges } from '../domain/changes.ts'
 import { forgetServers } from '../domain/conditions/server-report.ts'
 import { forgetConditionEvents } from '../domain/conditions/stored-conditions.ts'
 import type { Domain } from '../domain/domain.ts'
@@ -27,7 +27,7 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 
 /** Merges the small chunks of finished logs, and removes expired rows. Safe in many processes at once. */
 export interface Retention {
-  /** null: forever. */
+  /** null: jobs are kept forever. */
   jobsMs: number | null
   logsMs: number | null
   eventsMs: number | null
@@ -36,11 +36,11 @@ export interface Retention {
 
 const pollMs = 60_000
 const mergesPerPass = 100
-/** A log that is not merged within this time after its end stays as it is. */
+/** A log that is not merged within this time after its end is never merged. */
 const mergedWithinMs = 3_600_000
 /** The last writes of a log may still be in flight for this long after its end. */
 const logSettlesMs = 60_000
-const findingsTold = 20
+const loggedFindingsMax = 20
 
 export const createPruner = (domain: Domain, retention: Retention): Loop =>
   createLoop({
@@ -71,10 +71,10 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
     () => expireSlots(domain),
     () => sweepSnapshots(domain),
     () => forgetQuestions(domain),
-    () => forgetUnheard(domain, signal),
+    () => deleteUnreadChanges(domain, signal),
     () => expireLanes(domain),
     () => foldTally(domain.db),
-    () => tellFindings(domain),
+    () => logFindings(domain),
     () => forgetServers(domain.db.sql),
     () => forgetRunSecrets(domain.db.sql),
     () => forgetConditionEvents(domain.db.sql),
@@ -96,9 +96,9 @@ async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): P
   if (last !== undefined) throw last
 }
 
-async function tellFindings({ db, log }: Domain): Promise<void> {
-  for (const finding of (await findRunViolations(db.sql)).slice(0, findingsTold))
-    log.error(finding, 'the self-check found a breach')
+async function logFindings({ db, log }: Domain): Promise<void> {
+  for (const finding of (await findRunViolations(db.sql)).slice(0, loggedFindingsMax))
+    log.error(finding, 'the self-check found a violation of an invariant')
 }
 
 async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, signal?: AbortSignal): Promise<void> {

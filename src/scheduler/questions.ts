@@ -2,13 +2,13 @@ import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
 import { findInteractiveElsewhere } from '../domain/jobs/one-interactive.ts'
-import { countedBid, makeLane } from '../domain/lanes.ts'
-import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import { computeCountedBid, makeLane } from '../domain/lanes.ts'
+import { Fenced, type Leader, runAsLeader } from '../domain/leadership.ts'
 import { listChosen } from '../domain/machines/placement.ts'
 import { findClosedGate } from '../domain/queue/gates.ts'
 import type { Processed } from '../domain/queue/plan-pools.ts'
-import { positionIfAdded } from '../domain/queue/position.ts'
-import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
+import { computePositionIfAdded } from '../domain/queue/position.ts'
+import { answerQuestion, lockOpenQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { makeReason } from '../domain/reason.ts'
 import type { AskedJob, PreviewAnswer } from '../domain/submission/preview.ts'
 import { readSubmission } from '../domain/submission/submission.ts'
@@ -19,7 +19,7 @@ import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate } from './plan/trial.ts'
 import type { World } from './plan/world.ts'
 import type { Planner } from './planner.ts'
-import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
+import { isAlreadyTaken, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
  * Answers questions to the leader, each in one transaction under its epoch. For NO_WAIT this transaction submits and
@@ -44,7 +44,7 @@ export async function answerQuestions(answering: Answering, questions: readonly 
       await answer(answering, question)
     } catch (error) {
       if (error instanceof Fenced) throw error
-      // A failing question must not delay the others; its client gives up at the deadline.
+      // A failing question must not delay other questions; its client gives up at the deadline.
       domain.log.error({ err: error, pool: leader.pool, question: question.id }, 'a question was not answered')
     }
   }
@@ -67,7 +67,7 @@ async function answer(answering: Answering, { id, kind, payload }: OpenQuestion)
 }
 
 function write({ domain, leader }: Answering, id: string, said: unknown): Promise<void> {
-  return asLeader(domain, leader, (sql) => answerQuestion(sql, id, said))
+  return runAsLeader(domain, leader, (sql) => answerQuestion(sql, id, said))
 }
 
 // ── preview ──
@@ -76,7 +76,7 @@ async function previewStart({ domain, leader, planner }: Answering, asked: Asked
   const candidate = makeCandidate(leader.pool, asked)
   const [gate, position] = await Promise.all([
     findClosedGate(domain.db.sql, asked.spec),
-    positionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
+    computePositionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
   if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position, preempts: [] }
   const world = await planner.hear()
@@ -112,14 +112,13 @@ export function makeCandidate(pool: string, asked: AskedJob, stored?: { jobId: s
   return { lane, userName, team: spec.team, entry }
 }
 
-/** The entry starts waiting at the time of the preview. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
-  const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
+  const bid = computeCountedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** Also checks other pools: a user may have one interactive run in all pools together. */
+/** Also checks the other pools, because a user may have only one interactive run over all pools. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -127,10 +126,10 @@ async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate)
   const { refused, waiting } = await findInteractiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
   const info = refused.get(entry.jobId)
   if (info) return { start: null, reason: makeReason('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
-  return waiting.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
+  return waiting.length === 0 ? verdict : { start: null, reason: runElsewhereEnds, becomes: 'QUEUED' }
 }
 
-const endsElsewhere = makeReason(
+const runElsewhereEnds = makeReason(
   'INTERACTIVE_QUOTA',
   'Waiting for an interactive job in another pool to end: each user may run one at a time',
 )
@@ -150,7 +149,7 @@ class Unheard extends Error {
   override name = 'Unheard'
 }
 
-const looksMax = 5
+const attemptsMax = 5
 
 async function startNow(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {
   const { domain, planner } = answering
@@ -158,14 +157,14 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
     try {
       return await submitAndStart(answering, question)
     } catch (error) {
-      if (error instanceof Unheard && look < looksMax) {
+      if (error instanceof Unheard && look < attemptsMax) {
         await planner.pass(1)
         continue
       }
       const said = answerTo(error)
-      // Without an answer, the transaction may or may not be committed, and the world may be outdated.
+      // Without an answer, the transaction may have been committed, and the world may be outdated.
       if (!said) planner.forget()
-      if (!said && !isTaken(error)) throw error
+      if (!said && !isAlreadyTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })
     }
   }
@@ -181,7 +180,7 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
   const world = await planner.hear()
   const start = await domain.db.transaction(async (sql) => {
     if (!(await lockPoolAt(sql, leader, world.state.settings.revision))) throw new Unheard()
-    if (!(await lockQuestion(sql, question.id))) return null
+    if (!(await lockOpenQuestion(sql, question.id))) return null
     const { candidate, warnings } = await submitOne({ sql, domain, leader }, question)
     const { entry, lane } = candidate
     if (await isUnheard(sql, leader.pool, entry.jobId)) throw new Unheard()

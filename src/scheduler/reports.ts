@@ -1,11 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
-import { storeUnsent } from '../domain/inside/closures.ts'
+import { storeUnsentClosures } from '../domain/inside/closures.ts'
 import { rewindForLateEnds } from '../domain/jobs/finished.ts'
 import { markNodesLost } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeRunFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
-import { asLeader, fence, type Leader } from '../domain/leadership.ts'
+import { fence, type Leader, runAsLeader } from '../domain/leadership.ts'
 import { lockPool } from '../domain/limits/limits.ts'
 import { type ChosenNodes, rebook } from '../domain/machines/rebook.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
@@ -49,13 +49,13 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
  * jobs. If it fails, the reports come again from the carriers of the next leader.
  */
 async function rebookReported(domain: Domain, leader: Leader, reports: readonly RunReport[]): Promise<void> {
-  const told = reports.flatMap(({ runId, report }): ChosenNodes[] =>
+  const chosen = reports.flatMap(({ runId, report }): ChosenNodes[] =>
     report.kind === 'seen' && report.observation.state === 'running' && report.observation.placements?.length
       ? [{ runId, chosen: report.observation.placements }]
       : [],
   )
-  if (told.length === 0) return
-  await asLeader(domain, leader, (sql) => rebook(sql, leader.pool, told))
+  if (chosen.length === 0) return
+  await runAsLeader(domain, leader, (sql) => rebook(sql, leader.pool, chosen))
   domain.wakeups.poke('queue')
 }
 
@@ -75,17 +75,17 @@ interface Written {
 async function write(writing: Writing, reports: readonly RunReport[]): Promise<Written> {
   const { sql, leader } = writing
   await fence(sql, leader)
-  // A pool is locked before its jobs.
+  // Lock order: the pool before its jobs.
   if (reports.some(isLoss)) await lockPool(sql, leader.pool)
   const written: Written = { states: new Map(), events: 0, moved: [] }
-  for (const round of rounds(reports)) await writeRound(writing, round, written)
+  for (const round of splitIntoRounds(reports)) await writeRound(writing, round, written)
   return written
 }
 
 /**
  * Splits reports so that each transaction has at most one per job: the next report needs the result of the one before.
  */
-function rounds(reports: readonly RunReport[]): RunReport[][] {
+function splitIntoRounds(reports: readonly RunReport[]): RunReport[][] {
   const byJob = Map.groupBy(reports, ({ jobId }) => jobId)
   const longest = Math.max(...[...byJob.values()].map((each) => each.length))
   return Array.from({ length: longest }, (_, at) => [...byJob.values()].flatMap((each) => each[at] ?? []))
@@ -100,7 +100,8 @@ async function writeRound(
     sql,
     reports.map(({ jobId }) => jobId),
   )
-  for (const jobId of await storeUnsent(sql, reports.flatMap(unsentOf))) Object.assign(jobs.get(jobId) ?? {}, saved)
+  for (const jobId of await storeUnsentClosures(sql, reports.flatMap(listUnsentClosures)))
+    Object.assign(jobs.get(jobId) ?? {}, saved)
   await saveHandles(
     sql,
     reports.flatMap(({ runId, handle }) => (handle ? [{ runId, handle }] : [])),
@@ -111,20 +112,20 @@ async function writeRound(
   for (const report of reports) {
     const job = jobs.get(report.jobId)
     const late = job !== undefined && isLate(job, report)
-    if (late) written.events += await keepLate(sql, report)
-    const steps = job && !late ? movesOf(job, report, startAttemptsMax) : []
+    if (late) written.events += await recordLate(sql, report)
+    const steps = job && !late ? planMoves(job, report, startAttemptsMax) : []
     moves.push(steps)
     written.events += steps.length
     if (steps.some(endsRun)) over.push(report.runId)
-    if (job && !late && steps.length === 0) facts.push(...factsIn(report))
+    if (job && !late && steps.length === 0) facts.push(...listFacts(report))
     written.states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
   written.moved.push(...listMoved(jobs, reports, moves))
   await storeRunFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
   await sealLog(sql, over)
-  await transition(sql, stepsAt(0, moves), domain.time.nowMs())
-  await transition(sql, stepsAt(1, moves), domain.time.nowMs())
+  await transition(sql, listStepsAt(0, moves), domain.time.nowMs())
+  await transition(sql, listStepsAt(1, moves), domain.time.nowMs())
   await rewindForLateEnds(sql, moves.flat(), domain.time.nowMs())
 }
 
@@ -138,7 +139,7 @@ const listMoved = (
     return job ? [{ job, steps: moves[index] ?? [] }] : []
   })
 
-const stepsAt = (place: 0 | 1, moves: readonly Move[][]) => moves.flatMap((steps) => steps[place] ?? [])
+const listStepsAt = (place: 0 | 1, moves: readonly Move[][]) => moves.flatMap((steps) => steps[place] ?? [])
 
 async function storeLosses(
   { sql, leader }: Pick<Writing, 'sql' | 'leader'>,
@@ -153,7 +154,7 @@ const isLoss = ({ report }: RunReport): boolean => report.kind === 'lost'
 
 const saved = { hasClosure: true } satisfies Partial<ReportedJob>
 
-function unsentOf({ runId, report }: RunReport): { runId: string; text: string }[] {
+function listUnsentClosures({ runId, report }: RunReport): { runId: string; text: string }[] {
   if (report.kind !== 'seen') return []
   const { observation } = report
   const hasEnded = observation.state === 'ended' || observation.state === 'gone'
@@ -163,15 +164,15 @@ function unsentOf({ runId, report }: RunReport): { runId: string; text: string }
 const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)
 const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !== number || isFinal(job.state)
 
-function factsIn({ runId, report }: RunReport): RunFacts[] {
+function listFacts({ runId, report }: RunReport): RunFacts[] {
   if (report.kind !== 'seen') return []
   const { observation } = report
   const info = observation.state === 'starting' ? { info: observation.info ?? '' } : {}
-  const told = { ...toFacts(observation), ...info }
-  return Object.keys(told).length > 0 ? [{ runId, ...told }] : []
+  const facts = { ...toFacts(observation), ...info }
+  return Object.keys(facts).length > 0 ? [{ runId, ...facts }] : []
 }
 
-function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAttemptsMax: number): Move[] {
+function planMoves(job: ReportedJob, { jobId, number, report }: RunReport, startAttemptsMax: number): Move[] {
   let from = job.state
   return planSteps(job, report, startAttemptsMax).map((step) => {
     const move = { jobId, run: number, from, ...step }
@@ -180,7 +181,7 @@ function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAt
   })
 }
 
-async function keepLate(sql: Sql, { jobId, number, report }: RunReport): Promise<number> {
+async function recordLate(sql: Sql, { jobId, number, report }: RunReport): Promise<number> {
   const what = report.kind === 'seen' ? report.observation.state : report.kind
   if (what === 'starting' || what === 'running') return 0
   await recordLateReport(sql, { jobId, run: number, message: `Run ${number} was over when it was reported as ${what}` })

@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { confirmPreemption } from '../domain/jobs/confirm-preemption.ts'
 import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
-import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import { Fenced, type Leader, runAsLeader } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, isOver, type Observation, StartFailed } from '../executors/executor.ts'
 import type { Appender } from '../logs/append.ts'
@@ -9,7 +9,7 @@ import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { retryUntilSuccess } from '../platform/retry.ts'
 import type { Sql } from '../platform/tx.ts'
-import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
+import { type Deadline, listDeadlines, waitUntilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
 import { openRedaction } from './log-redaction.ts'
 import { type Report, toFacts } from './outcome.ts'
@@ -40,7 +40,6 @@ export interface Carrying {
 }
 
 export interface Taken {
-  /** true: an earlier leader committed the start. */
   inherited: boolean
 }
 
@@ -50,7 +49,7 @@ const reportEveryMs = 1_000
 
 export class Carrier {
   handle: Handle | null
-  /** Never rejects. */
+  /** Resolves when the carrier has ended; never rejects. */
   readonly done: Promise<void>
   readonly executor: Executor
   readonly #run: HoldingRun
@@ -68,7 +67,7 @@ export class Carrier {
   #leaving = false
   #isFresh: boolean
   #stopped = false
-  /** The backend facts that were last stored; null: unknown, because another leader may have stored newer ones. */
+  /** The facts that were last stored; null: unknown, because another leader may have stored newer facts. */
   #reported: string | null
   #reportedMs = Number.NEGATIVE_INFINITY
 
@@ -85,21 +84,21 @@ export class Carrier {
     this.done = this.#carry().finally(() => this.#over.abort())
   }
 
-  /** The run as its executor samples it; null: it does not run. */
+  /** The arguments to sample the run; null: the run is not running. */
   get sampled(): RunToSample | null {
     const { executor, handle } = this
     const { runId, gpuIds } = this.#run
     return handle !== null && this.#running && !this.#over.signal.aborted ? { runId, executor, handle, gpuIds } : null
   }
 
-  /** Ends the run as soon as it exists. */
+  /** Stops the run, as soon as it exists. */
   cancel(): void {
     this.#ends = true
     this.#cancelled.abort()
     void this.#stop()
   }
 
-  /** Ends the run in favour of another job, unless the preemption is withdrawn at the last moment. */
+  /** Stops the run in favour of another job, unless the preemption was withdrawn. */
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
@@ -119,7 +118,7 @@ export class Carrier {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
       if (this.#gone === null) this.#inBackground(this.#giveUpLog())
-      // The first cause counts, because later observations lose it: a preempted pod is removed.
+      // The first cause counts, because later observations lack it: a preempted pod is removed.
       this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
@@ -140,7 +139,7 @@ export class Carrier {
     await this.#report({ kind: 'seen', observation })
   }
 
-  /** Measures how long the node has been unreachable, from the time at which this leader noticed. */
+  /** Returns a final observation if the run is gone, or if its node was unreachable for `nodeLostAfterMs` in this term. */
   #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
@@ -150,7 +149,7 @@ export class Carrier {
     return { state: 'gone' }
   }
 
-  /** A restart of the machine keeps the spool. */
+  /** Waits before the log is given up, because output survives a restart of the machine. */
   async #giveUpLog(): Promise<void> {
     if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
     this.#lost.abort()
@@ -186,12 +185,12 @@ export class Carrier {
       const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
       if (aids === undefined) return null
       const order = makeRunSpec(this.#run, aids, this.#carrying)
-      const tell = (info: string) => this.#inBackground(this.observed({ state: 'starting', info }, 0))
-      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), tell)
+      const reportWaiting = (info: string) => this.#inBackground(this.observed({ state: 'starting', info }, 0))
+      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), reportWaiting)
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (cancelled.aborted) return this.#settleCancelled(error)
-      // node-troubles.ts logs trouble of a node.
+      // count-start-failures.ts logs failures that a node causes.
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       const cause = error instanceof StartFailed ? error.cause : undefined
@@ -216,7 +215,7 @@ export class Carrier {
     return null
   }
 
-  /** Stores the handle. false: another process has become leader before that. */
+  /** Stores the handle. false: another process became leader first. */
   async #isKept(handle: Handle): Promise<boolean> {
     try {
       if (await this.#begun(handle)) return true
@@ -241,7 +240,7 @@ export class Carrier {
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
-    // A run that has already ended counts as running here: its end is reported after its log.
+    // A run that has already ended is reported as running here; its end is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
@@ -323,7 +322,7 @@ export class Carrier {
   }
 
   async #expire(deadline: Deadline): Promise<void> {
-    await untilDue(deadline, this.#carrying.domain.clock, this.#dropped)
+    await waitUntilDue(deadline, this.#carrying.domain.clock, this.#dropped)
     if (this.#dropped.aborted) return
     const { runId } = this.#run
     const expired = await this.#retrying('deadline', () =>
@@ -343,7 +342,7 @@ export class Carrier {
 
   #asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const { domain, leader } = this.#carrying
-    return asLeader(domain, leader, work)
+    return runAsLeader(domain, leader, work)
   }
 
   #report(report: Report, handle?: Handle): Promise<JobState | null | undefined> {
@@ -353,7 +352,7 @@ export class Carrier {
     )
   }
 
-  /** Retries until it works; ends early if the carrier is aborted. */
+  /** Retries `work` until it succeeds. undefined: the carrier was aborted. */
   #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
     const onFailure = (error: unknown, failures: number) => {
@@ -364,7 +363,6 @@ export class Carrier {
   }
 }
 
-/** The facts of an observation as text, for comparison. */
 function textOf(observation: Observation): string {
   const info = observation.state === 'starting' ? observation.info : undefined
   return JSON.stringify({ ...toFacts(observation), info })

@@ -1,11 +1,11 @@
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
-import { requestedAmounts } from '../domain/machines/amounts.ts'
+import { sumRequested } from '../domain/machines/amounts.ts'
 import { toShape } from '../domain/shape.ts'
 import { isFinal } from '../domain/state.ts'
 import { defineCounter, defineHistogram, requestBuckets, waitBuckets } from '../platform/metrics.ts'
 
-/** Metrics of the leader of a pool. Each is counted after the commit, once. */
+/** Metrics of the leader of a pool. Each event is counted once, after the commit. */
 
 export const jobWaits = defineHistogram({
   name: 'berth_job_wait_seconds',
@@ -67,7 +67,7 @@ function countMove(pool: string, { spec, heldSeconds }: ReportedJob, { to, runEn
   const outcome = isFinal(to) ? to : runEnds
   if (outcome === undefined) return
   runs.inc({ executor, outcome: outcome.toLowerCase() })
-  const { cpu, gpu } = requestedAmounts(toShape(spec.resources))
+  const { cpu, gpu } = sumRequested(toShape(spec.resources))
   cpuSeconds.inc({ pool }, (cpu / 1_000) * heldSeconds)
   gpuSeconds.inc({ pool }, gpu * heldSeconds)
 }

@@ -1,10 +1,10 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader, type Leader, unlessFenced } from '../domain/leadership.ts'
+import { ignoreFenced, type Leader, runAsLeader } from '../domain/leadership.ts'
 import { mergeSamples, type RunSample, saveSamples } from '../domain/usage/run-samples.ts'
 import type { Executor, Sample, SampledRun } from '../executors/executor.ts'
 
 /**
- * Samples the running runs of the pool: one call per executor and one statement for all runs. The growth of the
+ * Samples the running runs of the pool, with one call per executor and one statement for all runs. The growth of the
  * processor time between two samples gives the cores in use, so the first sample of a run has none.
  */
 
@@ -19,18 +19,15 @@ interface Measured {
 }
 
 const mergeEveryMs = 60_000
-/** An outage may leave an hour of samples of each run to merge. */
+/** Maximum runs per statement, because an outage may leave an hour of samples of each run to merge. */
 const runsPerMerge = 100
 
-/** Returns the function that samples all runs once. */
 export function createRunSampler(
   { domain, leader }: { domain: Domain; leader: Leader },
   listRuns: () => readonly RunToSample[],
 ): () => Promise<void> {
   const { clock, log } = domain
-  /** The last processor time of each run. */
   let last: ReadonlyMap<string, Measured> = new Map()
-  /** Executors whose last call failed. */
   const failing = new Set<string>()
   let mergedMs = Number.NEGATIVE_INFINITY
 
@@ -73,12 +70,12 @@ export function createRunSampler(
 
   async function save(samples: readonly RunSample[]): Promise<void> {
     const nowMs = clock.monotonicMs()
-    await asLeader(domain, leader, (sql) => saveSamples(sql, samples))
+    await runAsLeader(domain, leader, (sql) => saveSamples(sql, samples))
     if (nowMs - mergedMs < mergeEveryMs) return
     mergedMs = nowMs
     const runIds = samples.map(({ runId }) => runId)
     for (let at = 0; at < runIds.length; at += runsPerMerge)
-      await asLeader(domain, leader, (sql) => mergeSamples(sql, runIds.slice(at, at + runsPerMerge)))
+      await runAsLeader(domain, leader, (sql) => mergeSamples(sql, runIds.slice(at, at + runsPerMerge)))
   }
 
   return async () => {
@@ -87,6 +84,6 @@ export function createRunSampler(
     const rows = await Promise.all(groups.map(([executor, runs]) => sampleOrLog(executor, runs, next)))
     last = next
     const samples = rows.flat()
-    if (samples.length > 0) await unlessFenced(save(samples))
+    if (samples.length > 0) await ignoreFenced(save(samples))
   }
 }

@@ -29,7 +29,6 @@ export async function readRunAids(domain: Domain, run: HoldingRun, url: string):
   return { url, token, closure, openSnapshot, secrets: await takeSecrets(domain, run) }
 }
 
-/** Throws StartFailed, which says why. */
 async function takeSecrets(domain: Domain, { runId, jobId, spec }: HoldingRun): Promise<RunSecrets> {
   if (!spec.secrets?.length) return {}
   const taken = await takeRunSecrets(domain, { runId, jobId, names: spec.secrets }).catch((error: unknown) => {

@@ -6,8 +6,8 @@ import { readNow } from '../platform/database-time.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 import { createRareLook, type RareLook } from '../platform/rare-look.ts'
 import type { Sql } from '../platform/tx.ts'
-import { createLeftovers } from './leftovers.ts'
-import { createSearch } from './lost-run-search.ts'
+import { createLeftoverLoop } from './leftovers.ts'
+import { createLostRunSearch } from './lost-run-search.ts'
 import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
 import { createRunSampler } from './run-sampler.ts'
@@ -37,7 +37,7 @@ export class Runner {
   readonly #due: Loop
   readonly #loops: readonly Loop[]
   readonly #checksOfAll: RareLook
-  /** Runs that ended while a read was in progress; the result of that read must not start them again. */
+  /** Runs that ended during a read of runs, whose result must not start them again. */
   readonly #endedMeanwhile = new Set<string>()
   #openReads = 0
   #readStartsMs: number
@@ -51,7 +51,7 @@ export class Runner {
     this.#executors = executors
     this.#beganAtMs = time.nowMs()
     this.#readStartsMs = clock.monotonicMs()
-    this.#findLostRuns = createSearch(carrying, executors)
+    this.#findLostRuns = createLostRunSearch(carrying, executors)
     this.#checkNodes = createNodeWatch(carrying, executors)
     this.#checksOfAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: checkAllMsMax })
     const loop = (name: string, pollMs: number, runOnce: () => Promise<void>) =>
@@ -61,7 +61,7 @@ export class Runner {
     this.#loops = [
       this.#due,
       loop('inspection', inspectMs, () => this.#inspectAll()),
-      createLeftovers(carrying, executors),
+      createLeftoverLoop(carrying, executors),
       loop('samples', sampleSeconds * 1_000, createRunSampler(carrying, listRuns)),
     ]
   }

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader, type Leader, Leadership, unlessFenced } from '../domain/leadership.ts'
+import { ignoreFenced, type Leader, Leadership, runAsLeader } from '../domain/leadership.ts'
 import type { OutputLimits } from '../domain/outputs/selection.ts'
 import { measurePool, minuteSeconds } from '../domain/usage/pool-use.ts'
 import type { Executor } from '../executors/executor.ts'
@@ -12,7 +12,7 @@ import { createOutputCollector } from './output-collector.ts'
 import { createReporter } from './reports.ts'
 import { Runner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
-import { createStored } from './stored-pool.ts'
+import { createStoredPool } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
 
 /**
@@ -82,7 +82,6 @@ export function createScheduler(options: SchedulerOptions) {
     start: () => leadership.start(),
     /** Time since the last completed pass; null: another process leads. */
     readStalledMs: (): number | null => term?.readStalledMs() ?? null,
-    /** Stops scheduling; runs continue. */
     async stop(): Promise<void> {
       await term?.stop()
       await leadership.stop()
@@ -92,7 +91,7 @@ export function createScheduler(options: SchedulerOptions) {
   }
 }
 
-/** Ticks wake the loop that answers previews. */
+/** Poll of the loop that answers previews; ticks wake it too. */
 const previewsPollMs = 60_000
 
 type TermOptions = SchedulerOptions & { reach: Reach; giveWay(): void }
@@ -110,7 +109,7 @@ function createTerm(
   const ticker = createTicker({
     domain,
     leader,
-    store: createStored(domain, leader),
+    store: createStoredPool(domain, leader),
     answerForecasts: () => previews.wake(),
   })
   const loop = (name: string, runOnce: LoopOptions['runOnce'], pollMs: LoopOptions['pollMs']) =>
@@ -124,7 +123,7 @@ function createTerm(
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
   const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
   const previews = loop('previews', forecaster.answer, previewsPollMs)
-  const measureUse = () => unlessFenced(asLeader(domain, leader, (sql) => measurePool(sql, leader.pool)))
+  const measureUse = () => ignoreFenced(runAsLeader(domain, leader, (sql) => measurePool(sql, leader.pool)))
   const useMeter = loop('use', measureUse, minuteSeconds * 1_000)
   const parts = [reach.watch(leader, giveWay), runner, ticks, forecasts, previews, useMeter]
   let listening: (() => void)[] = []

@@ -20,7 +20,7 @@ export interface Started {
   handle: Handle
 }
 
-const lookMs = 250
+const pollMs = 250
 
 export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
   const stopping = new AbortController()
@@ -42,12 +42,12 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
   }
 
   async function attempt({ runId, executor, handle }: Started): Promise<void> {
-    for (let isTold = false; ; ) {
+    for (let isLogged = false; ; ) {
       const state = await readRunState(db.sql, runId)
       if (state === 'STARTING' || state === 'RUNNING') return
       const ended = await hasEnded(executor, handle)
-      if (!ended && !isTold) {
-        isTold = true
+      if (!ended && !isLogged) {
+        isLogged = true
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
@@ -55,7 +55,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
       const isOver = state === null || isFinal(state)
       if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return
-      await clock.sleep(lookMs, stopping.signal)
+      await clock.sleep(pollMs, stopping.signal)
     }
   }
 

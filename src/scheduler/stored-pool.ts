@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies.ts'
-import { asLeader, fence, type Leader } from '../domain/leadership.ts'
+import { fence, type Leader, runAsLeader } from '../domain/leadership.ts'
 import { readNodes } from '../domain/machines/nodes.ts'
 import { preemptionMemoryMs } from '../domain/scheduling.ts'
 import { readNow } from '../platform/database-time.ts'
@@ -21,7 +21,7 @@ import {
   readSettings,
 } from './stored/reading.ts'
 
-export function createStored(domain: Domain, leader: Leader): Store {
+export function createStoredPool(domain: Domain, leader: Leader): Store {
   const ear = createChangeReader(domain, leader)
   let replaces = true
 
@@ -50,11 +50,11 @@ export function createStored(domain: Domain, leader: Leader): Store {
 async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   const untilMs = (await readNow(domain.db.sql)).getTime()
   for (let opened = gatesMax; opened === gatesMax; )
-    opened = await asLeader(domain, leader, (sql) => openGates(sql, { pool: leader.pool, afterMs: 0, untilMs }))
+    opened = await runAsLeader(domain, leader, (sql) => openGates(sql, { pool: leader.pool, afterMs: 0, untilMs }))
   return untilMs
 }
 
-/** Loads the pool. Deletes the changes that the snapshot already contains, except those of gates. */
+/** Loads the pool. Deletes the changes that the snapshot contains, except changes of gates. */
 async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<Snapshot> {
   const { pool } = leader
   await fence(sql, leader)

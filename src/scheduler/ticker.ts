@@ -20,7 +20,7 @@ interface TickerOptions {
 }
 
 const pollMs = 1_000
-/** Maximum rounds of one tick, so that questions are answered in between. */
+/** Maximum number of rounds per tick, so that questions are answered between rounds. */
 const roundsPerTick = 20
 const roundsPerPass = 10_000
 
@@ -57,7 +57,7 @@ export function createTicker({ domain, leader, store, answerForecasts, publishEv
     const asked = questions.some(({ kind }) => kind === 'PASS')
     continues = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null
-    // A client that requested a pass reads the queue next.
+    // Publishes at once for a client that requested a pass, because it reads the queue next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass, answerForecasts }, questions)
     return pass ?? nothing
@@ -77,7 +77,6 @@ export function createTicker({ domain, leader, store, answerForecasts, publishEv
     },
     /** null: the world of the pool is not loaded. */
     copy: (): Snapshot | null => planner.copy(),
-    /** Milliseconds until the next tick if no wake-up comes. */
     pauseMs(): number {
       if (!leads) return pollMs
       if (continues) return 0

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { accountsAbove, findRootAccount, isAtOrBelow, ownAccount, toShareAccount } from '../../src/domain/accounts.ts'
+import {
+  findRootAccount,
+  isAtOrBelow,
+  listAccountsAbove,
+  toOwnAccount,
+  toShareAccount,
+} from '../../src/domain/accounts.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { userName } from '../../src/domain/people/users.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -15,24 +21,24 @@ describe('accounts', () => {
     fc.assert(
       fc.property(name, name, below, (one, other, more) => {
         fc.pre(one !== other)
-        expect(isAtOrBelow(under(ownAccount(other), more), ownAccount(one))).toBe(false)
+        expect(isAtOrBelow(under(toOwnAccount(other), more), toOwnAccount(one))).toBe(false)
       }),
     )
-    expect(ownAccount('john.doe')).toBe('users.john~doe')
+    expect(toOwnAccount('john.doe')).toBe('users.john~doe')
   })
 
-  test('accounts of a user or team share one fair share, except accounts with a weight, and those above them', () => {
+  test('accounts of a user or team share one fair share, except accounts with a weight and the accounts above them', () => {
     const teams = ['ml', 'lab.one']
-    const owner = fc.oneof(name.map(ownAccount), fc.constantFrom(...teams))
+    const owner = fc.oneof(name.map(toOwnAccount), fc.constantFrom(...teams))
     fc.assert(
       fc.property(owner, below, below, fc.boolean(), (account, one, other, weighs) => {
         const weights = weighs ? { [under(account, one)]: 2, users: 3, lab: 3 } : {}
         const share = (of: string) => toShareAccount(of, findRootAccount(of, teams), weights)
         expect(share(under(account, one))).toBe(weighs ? under(account, one) : account)
         const else_ = under(account, other)
-        const shared = accountsAbove(else_).filter((above) => isAtOrBelow(under(account, one), above))
+        const shared = listAccountsAbove(else_).filter((above) => isAtOrBelow(under(account, one), above))
         expect(share(else_)).toBe(weighs ? shared.at(-1) : account)
-        expect(accountsAbove(else_)).toContain(share(else_))
+        expect(listAccountsAbove(else_)).toContain(share(else_))
       }),
     )
   })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import {
   type Ageing,
   computeCutoffs,
-  effectivePriority,
-  effectiveSql,
+  computeEffectivePriority,
+  effectivePrioritySql,
+  findNextRiseMs,
   listAgedSteps,
   type Moment,
-  nextRiseMs,
 } from '../../src/domain/ageing.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -25,7 +25,10 @@ const each = moments.flatMap((moment) => ageings.map((ageing) => ({ ageing, mome
 
 test('a priority rises by 10 for every full threshold, up to 30', () => {
   const at = (band: number, wait: number) =>
-    effectivePriority({ band, overridden: false, open: true, sinceMs: nowMs - wait }, { nowMs, thresholdMs: 1_000 })
+    computeEffectivePriority(
+      { band, overridden: false, open: true, sinceMs: nowMs - wait },
+      { nowMs, thresholdMs: 1_000 },
+    )
   expect([at(0, 999), at(0, 1_000), at(0, 2_999), at(0, 3_000), at(0, 60_000)]).toEqual([0, 10, 20, 30, 30])
   expect([at(20, 1_000), at(30, 9_000), at(25, 9_000)]).toEqual([30, 30, 25])
 })
@@ -33,17 +36,17 @@ test('a priority rises by 10 for every full threshold, up to 30', () => {
 test('a wait that began within a millisecond has risen by its due time', () => {
   for (let tenths = 240; tenths < 20_000; tenths++) {
     const ageing = { band: 0, overridden: false, open: true, sinceMs: tenths / 10 }
-    const dueMs = nextRiseMs(ageing, { nowMs: ageing.sinceMs, thresholdMs: 1_000 }) ?? 0
-    expect(effectivePriority(ageing, { nowMs: dueMs, thresholdMs: 1_000 })).toBe(10)
+    const dueMs = findNextRiseMs(ageing, { nowMs: ageing.sinceMs, thresholdMs: 1_000 }) ?? 0
+    expect(computeEffectivePriority(ageing, { nowMs: dueMs, thresholdMs: 1_000 })).toBe(10)
   }
 })
 
 describe('ageing is computed consistently', () => {
   test('for the time of the next rise', () => {
     for (const { ageing, moment } of each) {
-      const now = effectivePriority(ageing, moment)
-      const at = (ms: number) => effectivePriority(ageing, { ...moment, nowMs: ms })
-      const riseMs = nextRiseMs(ageing, moment)
+      const now = computeEffectivePriority(ageing, moment)
+      const at = (ms: number) => computeEffectivePriority(ageing, { ...moment, nowMs: ms })
+      const riseMs = findNextRiseMs(ageing, moment)
       if (riseMs === null) expect(at(nowMs + 1_000_000)).toBe(now)
       else expect([at(riseMs - 1), at(riseMs)]).toEqual([now, now + 10])
     }
@@ -55,7 +58,7 @@ describe('ageing is computed consistently', () => {
       const mine = listAgedSteps(ageing, moment).filter(
         ({ afterMs, untilMs }) => sinceMs > afterMs && sinceMs <= untilMs,
       )
-      expect(mine.map(({ priority }) => priority)).toEqual([effectivePriority(ageing, moment)])
+      expect(mine.map(({ priority }) => priority)).toEqual([computeEffectivePriority(ageing, moment)])
     }
   })
 
@@ -63,7 +66,7 @@ describe('ageing is computed consistently', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open, overridden } }) => open && !overridden))
       for (const priority of bands) {
         const { wholeMs, tiedMs } = computeCutoffs(ageing.band, priority, moment)
-        const own = effectivePriority(ageing, moment)
+        const own = computeEffectivePriority(ageing, moment)
         expect([ageing.sinceMs <= wholeMs, ageing.sinceMs <= Math.max(wholeMs, tiedMs)]).toEqual([
           own > priority,
           own >= priority,
@@ -74,7 +77,7 @@ describe('ageing is computed consistently', () => {
   test('for the priority computed in SQL', async () => {
     const database = await createDatabase()
     const rows = await database.db.sql.query<Ageing & Moment & { priority: number }>(
-      `SELECT q.band, l.overridden, q.open, q.since AS "sinceMs", q.now AS "nowMs", pl.threshold AS "thresholdMs", (${effectiveSql.replaceAll(
+      `SELECT q.band, l.overridden, q.open, q.since AS "sinceMs", q.now AS "nowMs", pl.threshold AS "thresholdMs", (${effectivePrioritySql.replaceAll(
         'berth_now()',
         'to_timestamp(q.now / 1000)',
       )})::int AS priority
@@ -95,6 +98,6 @@ describe('ageing is computed consistently', () => {
     )
     await database.close()
     expect(rows).toHaveLength(each.length)
-    expect(rows.filter(({ priority, ...row }) => priority !== effectivePriority(row, row))).toEqual([])
+    expect(rows.filter(({ priority, ...row }) => priority !== computeEffectivePriority(row, row))).toEqual([])
   })
 })

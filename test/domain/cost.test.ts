@@ -72,7 +72,7 @@ async function costs(id: string) {
 const move = (jobId: string, run: number, rest: Omit<Move, 'jobId' | 'run'>) =>
   transition(database.db.sql, [{ jobId, run, ...rest }], it.domain.time.nowMs())
 
-/** Runs the job on all of the node; answers when its command began. */
+/** Runs the job on the whole node. Returns when its command began. */
 async function start(jobId: string, run: number): Promise<Date> {
   const [moved] = await move(jobId, run, { from: 'QUEUED', to: 'STARTING', reason: null })
   const [free] = await readNodes(database.db.sql, 'sim')
@@ -94,7 +94,7 @@ async function start(jobId: string, run: number): Promise<Date> {
   return row?.startedAt ?? new Date(0)
 }
 
-/** So many hours later, which have passed then. */
+/** Advances the clock by so many hours. Returns the new time. */
 async function later(date: Date, hours: number): Promise<Date> {
   await database.moveTime(Math.max(0, hours) * hourMs)
   return new Date(date.getTime() + hours * hourMs)

@@ -1,14 +1,19 @@
 import { expect, it } from 'vitest'
-import { dnsNameViolations, dnsPrefix, givenDnsName, internalDnsName } from '../../src/domain/internal-dns.ts'
+import {
+  addDnsPrefix,
+  computeDnsPrefix,
+  listDnsNameViolations,
+  removeDnsPrefix,
+} from '../../src/domain/internal-dns.ts'
 
 it.each([
   ['ml', 'dns-ml-web'],
   ['users.ann', 'dns-users-ann-web'],
   ['users.john~doe', 'dns--82d6b4dceb993c57-web'],
 ])('the internal name of a job of account %s is %s', (account, name) => {
-  expect(internalDnsName('web', account)).toBe(name)
-  expect(internalDnsName(name, account)).toBe(name)
-  expect(givenDnsName(name, account)).toBe('web')
+  expect(addDnsPrefix('web', account)).toBe(name)
+  expect(addDnsPrefix(name, account)).toBe(name)
+  expect(removeDnsPrefix(name, account)).toBe('web')
   expect(name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)
 })
 
@@ -23,7 +28,7 @@ it('DNS prefixes of different accounts never overlap', () => {
     "users.o'neil",
     'users.a.b',
   ]
-  const prefixes = [...accounts, ...more].map(dnsPrefix)
+  const prefixes = [...accounts, ...more].map(computeDnsPrefix)
   for (const [at, one] of prefixes.entries())
     for (const other of prefixes.slice(at + 1)) {
       expect(one.startsWith(other) || other.startsWith(one), `${one} ${other}`).toBe(false)
@@ -32,11 +37,11 @@ it('DNS prefixes of different accounts never overlap', () => {
 
 it('an internal name that is too long with its prefix is refused', () => {
   const violations = (given: string, account = 'users.ann') => {
-    const internalDns = { name: internalDnsName(given, account), ports: [] }
-    return dnsNameViolations({ internalDns, account }).map(({ message }) => message)
+    const internalDns = { name: addDnsPrefix(given, account), ports: [] }
+    return listDnsNameViolations({ internalDns, account }).map(({ message }) => message)
   }
   expect(violations('a'.repeat(49))).toEqual([])
   expect(violations('a'.repeat(50))).toEqual([expect.stringMatching(/has more than 63 characters; .* may have 49$/)])
   expect(violations('a'.repeat(42), 'ml_a')).toEqual([expect.stringContaining('may have 41')])
-  expect(dnsNameViolations({ internalDns: null, account: 'ml' })).toEqual([])
+  expect(listDnsNameViolations({ internalDns: null, account: 'ml' })).toEqual([])
 })

@@ -14,7 +14,7 @@ let contenders: Contender[]
 
 interface Contender {
   leadership: Leadership
-  /** Epochs gained, and `null` for every loss, in order. */
+  /** Gained epochs, and `null` for each loss, in order. */
   history: (number | null)[]
 }
 
@@ -70,7 +70,7 @@ const killConnections = () =>
     [`berth leadership ${key}`],
   )
 
-/** A leader as it looks from outside when its process is frozen: it keeps row and lock, and renews nothing. */
+/** A frozen leader: it keeps its row and lock, and does not renew its lease. */
 async function frozenLeader(epoch: number) {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
@@ -272,7 +272,7 @@ describe('the fence', () => {
   test('rejects the holder of a lost take-over, whose epoch another process got', async () => {
     const lost = contend('a')
     await leader()
-    // A failover lost the take-over of a, and b took over after it.
+    // A failover lost the take-over of process a, and then process b took over.
     await database.db.sql.query("UPDATE scheduler_leader SET holder = 'b'")
     await expect(database.db.transaction((sql) => fence(sql, { pool: key, epoch: 1, holder: 'a' }))).rejects.toThrow(
       Fenced,
@@ -318,7 +318,7 @@ describe('the fence', () => {
 })
 
 describe('two copies of a data directory', () => {
-  /** Tells what was warned of. */
+  /** Collects the logged warnings. */
   function listening() {
     const said: string[] = []
     const log = Object.assign(Object.create(createLog('silent')), {
@@ -337,7 +337,7 @@ describe('two copies of a data directory', () => {
     })
     await original.leadership.stop()
     contenders = [copy]
-    // The holder is gone, the lock is free, and the lease is young: the original may be starting again.
+    // The leader is gone and its lock is free, but its lease is not over: the original may be restarting.
     const again = contend('a again', { place: 'boot:1:1' })
     await until(() => leads(again), { what: 'the original leads again' })
     expect(copy.history).toEqual([])

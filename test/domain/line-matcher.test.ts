@@ -6,7 +6,7 @@ const exact = { regex: true, ignoreCase: false }
 
 const unlimited = Number.POSITIVE_INFINITY
 
-/** The lines that match, found in slices of so many bytes and so much work. */
+/** Finds the matching lines in slices with a maximum number of bytes and a maximum of work. */
 function findLines(matcher: LineMatcher, text: string, sliceBytes = 7, sliceWork = unlimited): string[] {
   const bytes = Buffer.from(text)
   const found: string[] = []

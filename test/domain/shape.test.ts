@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inWords, toShape } from '../../src/domain/shape.ts'
+import { describeShape, toShape } from '../../src/domain/shape.ts'
 import { countProcesses, type Resources } from '../../src/domain/spec.ts'
 import { resourcesOf } from '../executors/runs.ts'
 
@@ -32,5 +32,5 @@ test.for<[Partial<Resources>, string]>([
   [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
 ])('named GPUs appear in the description of a job: %j is %s', ([asked, words]) => {
-  expect(inWords(toShape(resourcesOf(asked)))).toContain(words)
+  expect(describeShape(toShape(resourcesOf(asked)))).toContain(words)
 })

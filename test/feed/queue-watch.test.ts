@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { setScopeLimit } from '../../src/domain/limits/limits.ts'
-import type { QueueNumbers } from '../../src/domain/queue/queue.ts'
+import type { QueueCounts } from '../../src/domain/queue/queue.ts'
 import { createQueueWatch } from '../../src/feed/queue-watch.ts'
 import { type Result, streamSocket, streamSse } from '../support/client.ts'
 import { createFakeClock } from '../support/clock.ts'
@@ -11,16 +11,16 @@ import { until } from '../support/until.ts'
 
 const server = await openTestServer()
 
-type Stream = AsyncGenerator<QueueNumbers, void, void>
+type Stream = AsyncGenerator<QueueCounts, void, void>
 
-async function next(stream: Stream): Promise<QueueNumbers> {
+async function next(stream: Stream): Promise<QueueCounts> {
   const { value } = await stream.next()
   if (!value) throw new Error('The stream has ended')
   return value
 }
 
 /** Reads snapshots until one matches, because several changes may arrive in one snapshot. */
-async function nextWith(stream: Stream, wanted: (numbers: QueueNumbers) => boolean): Promise<QueueNumbers> {
+async function nextWith(stream: Stream, wanted: (numbers: QueueCounts) => boolean): Promise<QueueCounts> {
   for (;;) {
     const numbers = await next(stream)
     if (wanted(numbers)) return numbers
@@ -44,7 +44,7 @@ it('all watchers of a pool share one read, and each sees only permitted jobs', a
   await Promise.all(streams.map(next))
   expect(queueWatch.openWatchers()).toBe(99)
   const jobs = [await server.submit({}, ada), await server.submit({}, bob)]
-  const depth = (numbers: QueueNumbers) => numbers.depth === 2
+  const depth = (numbers: QueueCounts) => numbers.depth === 2
   const seen = await Promise.all(streams.map((stream) => nextWith(stream, depth)))
   for (const [index, { byUser }] of seen.entries()) {
     const own = [{ userId: viewers[index]?.userId, count: 1 }]
@@ -68,7 +68,7 @@ it('snapshots are sent at most four times a second, and at least every 15 second
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) await clock.advance(50)
   }
-  let arrived: QueueNumbers | undefined
+  let arrived: QueueCounts | undefined
   const waiting = next(stream).then((numbers) => {
     arrived = numbers
   })
@@ -81,7 +81,7 @@ it('snapshots are sent at most four times a second, and at least every 15 second
 
   const silent = clock.nowMs()
   const beat = next(stream)
-  let told: QueueNumbers | undefined
+  let told: QueueCounts | undefined
   void beat.then((numbers) => {
     told = numbers
   })

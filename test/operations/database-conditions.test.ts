@@ -116,7 +116,7 @@ test('DATABASE_READ_ONLY: the database takes no writes', async () => {
     await until(() => database.db.pool.totalCount === 0, { what: 'the pool has dropped its connections' })
   }
   await setReadOnly('on')
-  await expect(watches[0]?.look()).rejects.toMatchObject({ code: '25006' })
+  await expect(watches[0]?.evaluateIfDue()).rejects.toMatchObject({ code: '25006' })
   const { active, evaluatedAt } = await readConditions(database.db.sql)
   expect(active.find(({ name: condition }) => condition === 'DATABASE_READ_ONLY')).toMatchObject({
     severity: 'PAGE',

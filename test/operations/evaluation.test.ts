@@ -42,7 +42,9 @@ test('all events are numbered without gaps', async () => {
 test('only one of two servers evaluates within an interval', async () => {
   await database.moveTime(20_000)
   const [first, second] = conditions.watches
-  expect(await Promise.all([first?.look(), second?.look()])).toEqual(expect.arrayContaining([true, false]))
+  expect(await Promise.all([first?.evaluateIfDue(), second?.evaluateIfDue()])).toEqual(
+    expect.arrayContaining([true, false]),
+  )
 })
 
 test('a server that was frozen during its evaluation stores nothing', async () => {

@@ -12,9 +12,9 @@ import { until } from '../support/until.ts'
 const { database, it } = openTestDomainForEach()
 let inner: Executor
 let scheduler: Scheduler
-/** Resolves when a start was begun. */
+/** Resolves when a start has begun. */
 let begun: PromiseWithResolvers<void>
-/** Runs that were looked for. */
+/** Ids of the runs that the executor was asked to find. */
 let found: string[]
 
 beforeEach(async () => {
@@ -61,7 +61,7 @@ const ends = (id: string) =>
     { what: `${id} is over` },
   )
 
-/** Waits for an image that never comes. */
+/** A start that waits for an image until it is aborted. */
 const untilUnwanted = (unwanted: AbortSignal | undefined) =>
   new Promise<void>((resolve) => unwanted?.addEventListener('abort', () => resolve(), { once: true }))
 
@@ -77,7 +77,7 @@ test('aborting a start before anything exists ends the job at once and removes t
   expect(found).toEqual(runs)
 })
 
-test('a run that started although its start reported nothing is stopped', async () => {
+test('a run is stopped if it started although its start returned no handle', async () => {
   const runs: string[] = []
   lead(async (run, unwanted) => {
     runs.push(run.runId)

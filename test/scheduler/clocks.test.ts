@@ -15,7 +15,7 @@ import { createTestDomainOver, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-/** The clock of this process and that of the database are hours apart, or one of them is set while a job runs. */
+/** The clocks of this process and of the database differ by hours, or one of them is set while a job runs. */
 const log = createLog('silent')
 const hourMs = 3_600_000
 
@@ -127,7 +127,7 @@ describe('setting the database clock while a job runs', () => {
     expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
   })
 
-  /** Simulated: a local run has a deadline of its own, which ends it as well. */
+  /** Uses the simulated executor, because a local run also has a deadline of its own. */
   test('the maximum run time still ends the job', async () => {
     await open()
     const endless = { executor: 'simulated', environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }] }

@@ -2,7 +2,7 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fenced } from '../../src/domain/leadership.ts'
-import { backOffSeconds, countStartFailure } from '../../src/domain/machines/node-back-off.ts'
+import { computeBackOffSeconds, countStartFailure } from '../../src/domain/machines/node-back-off.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
@@ -122,12 +122,12 @@ function countStarts(executor: Executor): { count: number } {
 
 describe('the back-off of a node', () => {
   test('doubles up to five minutes; it begins with the third failure if the node may not be the cause', () => {
-    const of = (isNodes: boolean) => Array.from({ length: 12 }, (_, i) => backOffSeconds(i + 1, isNodes))
+    const of = (isNodes: boolean) => Array.from({ length: 12 }, (_, i) => computeBackOffSeconds(i + 1, isNodes))
     expect(of(true)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
     expect(of(false)).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
   })
 
-  test('counts failures of concurrent starts once', async () => {
+  test('increases once for failures of concurrent starts', async () => {
     it = await createTestDomainOver(database.db)
     await createLeader(it.domain, 'sim').then(({ tick }) =>
       it

@@ -118,7 +118,7 @@ test('a new leader clears an outdated waiting reason', async () => {
   await becomes(id, { state: 'STARTING', info: null })
 })
 
-test('a run is submitted to the backend without nodes, shows its waiting reason, and is counted on the node it chooses', async () => {
+test('a run is submitted to the backend without nodes, shows its waiting reason, and is counted on the node that the backend chooses', async () => {
   const first = await submit(3)
   const second = await submit(3)
   await isGiven(first, second)
@@ -284,14 +284,14 @@ test('an unavailable backend fails no job: the whole pool backs off and probes w
   await isGiven(...jobs)
 })
 
-/** The pool of the tests with these settings. */
+/** Opens the pool of the tests with these settings. */
 const schedule = (scheduling: Record<string, unknown>) =>
   applyPools(it.domain, {
     pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [], scheduling }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],
   })
 
-test('noWait accepts jobs that fit by amounts, and refuses the rest', async () => {
+test('with noWait jobs are accepted if their amounts fit, and refused otherwise', async () => {
   const now = (cpu: number) =>
     submitNow(it.domain, it.admin, [
       { noWait: true, spec: { command: ['true'], resources: { cpu, memoryBytes: 1 } } },
@@ -316,7 +316,7 @@ test('an exclusive job takes a whole node: first the guessed node, then the node
   expect(await wait(third)).toBe('NO_CAPACITY')
 })
 
-test('a gang is submitted once, when there is a node for each of its parts', async () => {
+test('a gang is submitted once, when each of its copies has a node', async () => {
   const first = await submit(3)
   await isGiven(first)
   const gang = await submit(3, { resources: { nodeCount: 2 } })

@@ -7,7 +7,7 @@ import { openTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
 
-/** Jobs that wait for jobs: many for one, one for many, and what a failure does to them. */
+/** Jobs that depend on other jobs: many on one, one on many, and the effect of a failure. */
 const { database, it } = await openTestDomain({ nodes: [{ ...simNode, cpuMillis: 200_000, memoryBytes: 2 ** 42 }] })
 const leader = await createLeader(it.domain, 'sim')
 
@@ -39,7 +39,7 @@ async function end(ids: readonly string[], to: 'SUCCEEDED' | 'FAILED' | 'INTERRU
     )
 }
 
-/** Ticks until nothing moves any more. */
+/** Ticks until no job changes any more. */
 async function settle() {
   const all = 'SELECT coalesce(sum(version), 0)::int AS moves FROM job'
   for (let before = -1; ; ) {

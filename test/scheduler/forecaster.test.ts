@@ -27,7 +27,7 @@ async function startOne(maxRunTimeSeconds: number, name: string | null = null): 
   return jobId
 }
 
-/** A preview by the forecaster. On a busy machine its answer may come too late, and the preview has a plain estimate. */
+/** A preview with a forecast. Retries, because on a busy machine the forecast may be too late for the preview. */
 async function previewWhileLeading(spec: object): Promise<JobPreview> {
   for (;;) {
     let isOver = false
@@ -40,7 +40,7 @@ async function previewWhileLeading(spec: object): Promise<JobPreview> {
   }
 }
 
-/** Jobs of that name that ran so long. */
+/** Stores ended jobs with this name and run time. */
 async function earlierRuns(name: string, seconds: readonly number[]): Promise<void> {
   for (const ran of seconds) {
     const jobId = await startOne(0, name)
@@ -82,7 +82,7 @@ test('a preview is forecast with the jobs before it, and a job of its lane comes
   expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
-test('a preview uses earlier runs like the job', async () => {
+test('a preview uses earlier runs of similar jobs', async () => {
   await earlierRuns('train', [95, 100, 105, 100])
   await startOne(600)
   await it.submit({ name: 'train', maxRunTimeSeconds: 0 })
@@ -108,7 +108,7 @@ test('without maximum run times the forecast uses earlier runs of the user with 
   expect(secondsBetween(found.get(next)?.p50, found.get(last)?.p50)).toBeGreaterThanOrEqual(90)
   expect(found.get(next)).toMatchObject({
     latest: null,
-    // A busy machine simulates less often.
+    // On a busy machine forecasts are less frequent.
     basis: expect.stringMatching(
       /^The queue simulated \d+ times: 2 jobs run as long as earlier runs like them, 2 jobs have no known run time, others join as in the past day$/,
     ),
@@ -123,7 +123,7 @@ test('without maximum run times the forecast uses earlier runs of the user with 
   })
 })
 
-test('a maximum run time that is a default promises no start; the estimate names the job without a known end', async () => {
+test('a default maximum run time gives no forecast; the estimate names the job without a known end', async () => {
   const running = await it.submit()
   await leader.tick()
   await move(running, 'STARTING', 'RUNNING')
@@ -141,7 +141,7 @@ test('a maximum run time that is a default promises no start; the estimate names
   }
 })
 
-test('a job without earlier runs takes the part of its maximum that other jobs took, and a sweep or a command is enough', async () => {
+test('a job without earlier runs is forecast by the part of the maximum that other jobs took, or by its sweep or command', async () => {
   for (const seconds of [30, 30, 30]) {
     const jobId = await startOne(60, `part ${seconds}`)
     await move(jobId, 'RUNNING', 'SUCCEEDED')
@@ -194,7 +194,7 @@ test('a leader with an outdated epoch stores no forecast', async () => {
 
 test('a busy machine neither cuts a forecast short nor delays the next one', async () => {
   let nowMs = 0
-  // Other processes have the processors: a second passes between two looks at the clock.
+  // Simulates a busy machine: a second passes between two reads of the clock.
   const clock = { ...it.domain.clock, monotonicMs: () => (nowMs += 1_000) }
   await sql('DELETE FROM scheduler_lease')
   await sql('DELETE FROM scheduler_leader')

@@ -47,7 +47,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
     return scheduler
   }
 
-  /** Leads until it asks for the start, and dies: `starts` tells what became of the order. */
+  /** Leads until the start is requested, and dies. `starts`: whether the run starts before the death. */
   async function dieStarting(id: string, starts: 'before' | 'after'): Promise<void> {
     const asked = Promise.withResolvers<void>()
     const death = Promise.withResolvers<never>()

@@ -70,7 +70,7 @@ test('two processes with an unreachable backend alternate, each leading twice as
     for (const [count, length] of seconds.entries()) expect(length).toBeGreaterThanOrEqual(30 * 2 ** count)
 })
 
-/** The seconds of its terms that it ended by giving way. */
+/** Lengths in seconds of the terms that the leader ended by giving way. */
 function competeCutOff(name: string, clock: Clock): readonly number[] {
   const seconds: number[] = []
   let beganMs = 0

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const seconds = 60
 
-/** Looks that find what was not told, once a second each, and what is looked at every two or three seconds. */
+/** Expected queries per second: polls for missed notifications every second, and others every two or three seconds. */
 const perSecondMax = 7
 
 test('an idle server queries the database a few times a second, without transactions', async () => {
@@ -40,6 +40,6 @@ test('an idle server queries the database a few times a second, without transact
 
   const times = [...asked.values()].reduce((sum, each) => sum + each, 0)
   expect(times / seconds, JSON.stringify([...asked])).toBeLessThanOrEqual(perSecondMax)
-  // Each minute: the gates are looked at in any case (stored/hearing.ts), and the node is seen.
+  // In each minute, all gates are checked (stored/hearing.ts) and the node is marked as seen.
   expect(asked.get('transaction') ?? 0).toBeLessThanOrEqual(4)
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createLeftovers } from '../../src/scheduler/leftovers.ts'
+import { createLeftoverLoop } from '../../src/scheduler/leftovers.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-test('run data that cannot be removed does not stop the removal of other data', async () => {
+test('data of other runs is removed although the data of one run cannot be removed', async () => {
   await using opened = new AsyncDisposableStack()
   const { domain } = opened.use(await createTestDomain()).it
   const removed: string[] = []
@@ -20,7 +20,7 @@ test('run data that cannot be removed does not stop the removal of other data', 
     },
   } satisfies Partial<Executor>
   const leader = await createLeader(domain, 'sim')
-  const leftovers = createLeftovers(
+  const leftovers = createLeftoverLoop(
     carrierOptions(domain, leader),
     new Map([['simulated', executor as unknown as Executor]]),
   )

@@ -87,7 +87,7 @@ test('jobs of a disabled user wait with the reason, and start when the user is e
 })
 
 describe('limits of running jobs', () => {
-  test('case 5: five jobs run in the pool, two of each user; the sixth waits for the pool limit', async () => {
+  test('example 5: five jobs run in the pool, two of each user; the sixth waits for the pool limit', async () => {
     const users = await Promise.all(['a', 'b', 'c'].map((name) => it.user(name, 'RESEARCHER')))
     const ids = (await Promise.all(users.map((user) => submitMany(2, user)))).flat()
     await leader.tick()
@@ -103,7 +103,7 @@ describe('limits of running jobs', () => {
     })
   })
 
-  test('case 7: three jobs of a team run, two of each user; the third of a user waits for the user limit', async () => {
+  test('example 7: three jobs of a team run, two of each user; the third of a user waits for the user limit', async () => {
     const [alice, bob, carol] = [
       await it.user('alice', 'RESEARCHER'),
       await it.user('bob', 'RESEARCHER'),
@@ -121,7 +121,7 @@ describe('limits of running jobs', () => {
     expect(await reasonOf(beta[2])).toMatchObject({ code: 'USER_LIMIT', scope: 'user:carol', limit: 2, used: 2 })
   })
 
-  test('case 9: lowering a limit keeps running jobs; the next job starts when fewer run', async () => {
+  test('example 9: lowering a limit keeps running jobs; the next job starts when fewer run', async () => {
     await set({ userMaxConcurrent: null })
     const ids = await submitMany(6)
     await leader.tick()
@@ -179,7 +179,7 @@ describe('a job at a limit does not block others', () => {
     expect(await reasonOf(hers[2])).toMatchObject({ code: 'USER_LIMIT', limit: 2, used: 2 })
   })
 
-  test('2,000 limited jobs of a user are not read to find the job behind them', async () => {
+  test('the job behind 2,000 limited jobs of a user is found without reading them', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const specs = Array.from({ length: 2_000 }, () => it.submit({ resources: { cpu: 0.01 } }, ann))
     await Promise.all(specs)
@@ -235,7 +235,7 @@ describe('scopes of limits', () => {
     expect(await sql('SELECT count(*) FROM device_claim')).toEqual([{ count: 9 }])
   })
 
-  test('limits on GPU jobs, and on GPUs, of the whole pool', async () => {
+  test('limits on GPU jobs and on GPUs apply to the whole pool', async () => {
     await set({ localJobMaxConcurrent: 2 })
     const ids = await submitMany(3, it.admin, gpus(1))
     const cpu = await it.submit()
@@ -280,7 +280,7 @@ describe('concurrent changes of limits', () => {
     expect(await leader.tick()).toMatchObject({ started: 1 })
     const cancelled = await cancelJob(it.domain, it.admin, { jobId: b ?? '' })
     expect(cancelled.changed).toBe(true)
-    // The run holds its place until it is confirmed dead.
+    // The run counts until the executor reports its end.
     expect(await leader.tick()).toMatchObject({ started: 0 })
     const dead = { jobId: b ?? '', run: 1, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' } as const
     await transition(database.db.sql, [dead], 0)

@@ -19,7 +19,7 @@ test('log output is read during a write, up to a bound, and written in large pie
     return { ...head, end: head.end + pieces.length * chunkBytes }
   }
   const pumping = pump(append, logs)
-  // The first chunk is written at once, then four at a time, while four more gather.
+  // The first chunk is written at once, then four at a time, while four more are buffered.
   for (const [write, read] of [4, 8, 12, chunks].entries()) {
     await until(() => given === read && writes.length === write + 1, { what: `write ${write} runs, ${read} are read` })
     writes[write]?.end()

@@ -10,7 +10,7 @@ import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
-/** Runs of a backend that chooses nodes itself, when a node or the backend falls silent. */
+/** Runs of a backend that chooses the nodes, when a node or the backend becomes unreachable. */
 
 const { database, it } = openTestDomainForEach({ nodes: [] })
 let backend: FakeBackend
@@ -77,7 +77,7 @@ test('a lost run whose command never began is queued again, even if its job is n
   const jobId = await startOne(false)
   const { inspect } = bindVerbs(backend)
   backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable', neverBegan: true }))
-  // The node is not lost, so the job does not stay QUEUED.
+  // The job starts again, because the node is not LOST.
   const interrupted = "SELECT 1 FROM run WHERE job_id = $1 AND number = 1 AND state = 'INTERRUPTED'"
   await until(async () => (await one(interrupted, [jobId])) !== undefined, { what: 'the first run is lost' })
   await until(() => runs()[0]?.isStopped, { what: 'the order to stop is given' })
@@ -113,7 +113,7 @@ test('a failed stop of a lost run is retried, with at most one call to a failing
   await until(() => runs().length === 0, { what: 'both are found' })
 })
 
-test('one backend error does not end the watch of its runs', async () => {
+test('runs are still watched after one error of their backend', async () => {
   const jobId = await startOne()
   const { inspect } = bindVerbs(backend)
   let failures = 0
@@ -139,7 +139,7 @@ test('a run that is gone keeps the first cause that the backend reported', async
     handles[0] === `fake ${run?.run.runId}` ? [gone[Math.min(asked++, 1)] ?? gone[1]] : inspect(handles)
   await until(() => asked > 1, { what: 'it is gone twice' })
   await backend.preempt(run?.run.runId ?? '')
-  // The job does not stay QUEUED, but its event stays.
+  // The job starts again, but its event stays.
   const requeued = "SELECT reason FROM event WHERE job_id = $1 AND from_state = 'RUNNING' AND to_state = 'QUEUED'"
   const event = await until(() => one(requeued, [jobId]), { what: 'the job is queued again' })
   expect(event).toEqual({ reason: 'PREEMPTED' })

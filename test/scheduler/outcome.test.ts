@@ -101,10 +101,10 @@ describe('a start that fails after the backend accepted it', () => {
   test.each<[Partial<ReportedJob>, StartFailed['reason'], string[]]>([
     [{ state: 'STARTING' }, 'WORKDIR_NOT_FOUND', ['FAILED WORKDIR_NOT_FOUND']],
     [{ state: 'CANCELLING' }, 'WORKDIR_NOT_FOUND', ['CANCELLED CANCELLED']],
-    // The backend showed it as running before its command began.
+    // The backend reported the run as running before its command began.
     [{ state: 'RUNNING' }, 'WORKDIR_NOT_FOUND', ['FAILED WORKDIR_NOT_FOUND']],
     [{ state: 'RUNNING' }, 'BAD_SPEC', ['FAILED BAD_SPEC']],
-    // The job may have written that.
+    // The job may have forged this report.
     [{ state: 'RUNNING' }, 'START_FAILED', ['INTERRUPTED NODE_LOST']],
   ])('%o with reason %s moves to the expected state', (of, reason, steps) => {
     const failed: Observation = { state: 'failed', reason, message: 'There is no /nowhere' }

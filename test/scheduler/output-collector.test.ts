@@ -22,7 +22,7 @@ async function endedRun(): Promise<{ jobId: string; runId: string }> {
   return { jobId, runId }
 }
 
-/** An executor whose files are read when the test permits it. */
+/** An executor whose reads of files wait until the test permits them. */
 function createSlowExecutor() {
   let begun = 0
   const answer = Promise.withResolvers<void>()
@@ -45,7 +45,7 @@ const told = async (jobId: string) =>
     )
   ).map(({ message }) => message)
 
-test('a collection whose caller ends is begun again for another caller', async () => {
+test('a collection is repeated for another caller if its caller was aborted', async () => {
   const { jobId, runId } = await endedRun()
   const { executor, begun, answer } = createSlowExecutor()
   const outputs = createOutputCollector(domain, limits)
@@ -79,7 +79,7 @@ test('files that are never read to their end are given up after 30 minutes', asy
   ])
 })
 
-test('a user with much to collect leaves a place for another user', async () => {
+test('a user with many collections leaves a slot for another user', async () => {
   const limit = createUserLimiter(3)
   const begun: string[] = []
   const ends: (() => void)[] = []

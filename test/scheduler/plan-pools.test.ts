@@ -12,7 +12,7 @@ const { database, it, sql } = openTestDomainForEach({ pool: { scheduling: { auto
 const states = async () =>
   (await database.db.sql.query<{ state: string }>('SELECT state FROM job ORDER BY sequence')).map(({ state }) => state)
 
-/** While these leaders take their turns. */
+/** Runs `work` while these leaders tick. */
 async function answered<T>(asked: Promise<T>, leaders: readonly { tick(): Promise<unknown> }[]): Promise<T> {
   let isOver = false
   const over = () => {
@@ -73,7 +73,7 @@ test('planPools for one pool asks only its leader; an unknown pool is not found'
   await expect(planPools(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
 })
 
-/** A pass is asked for, of a leader that is in the midst of something long; the clock goes on by so much. */
+/** Requests a pass from a leader that is busy with a long pass, and advances the clock. */
 async function askedFor(ms: number, whoLeads = async () => {}) {
   const leader = await createLeader(it.domain, 'sim')
   await it.submit()
@@ -91,7 +91,7 @@ test('planPools waits for a leader that is busy with a long pass', async () => {
   expect(await asked).toMatchObject({ started: 1 })
 })
 
-test('planPools reports a timeout of a long pass, which continues', async () => {
+test('planPools reports a timeout of a long pass, and the pass continues', async () => {
   const { asked } = await askedFor(passMsMax + 1)
   await expect(asked).rejects.toThrow('The scheduler of pool sim is busy and did not answer within 25 s')
 })

@@ -10,7 +10,7 @@ import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-/** Runs that have to leave for other jobs, as a leader carries them, whoever decided it. */
+/** How a leader evicts runs, whether this or an earlier leader decided it. */
 const { database, it, sql } = openTestDomainForEach()
 let executor: Executor
 let schedulers: Scheduler[]
@@ -84,7 +84,7 @@ async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state 
   return { victim, claimant, runId }
 }
 
-test('49: a new leader carries out the eviction, and the claimant keeps the freed resources', async () => {
+test('example 49: a new leader carries out the eviction, and the claimant keeps the freed resources', async () => {
   const { victim, claimant } = await victimAndClaimant({ preemptable: true })
   start('b')
   await reaches(victim, 'INTERRUPTED')

@@ -22,7 +22,7 @@ async function finish(sql: Sql, { jobId, runId }: { jobId: string; runId: string
   await finishJob(sql, jobId)
 }
 
-/** Cuts the log of a run into chunks of a byte each, as no writer would. */
+/** Splits the log of a run into chunks of one byte. */
 const cutSql = `
 WITH chunk AS (DELETE FROM log_chunk WHERE run_id = $1 RETURNING *)
 INSERT INTO log_chunk (run_id, start_offset, end_offset, at, line_state, segments, gap)
@@ -93,10 +93,10 @@ test('a retention pass visits each finished job once, even if its rows are kept'
   const soon = new Date(Date.now() + dayMs)
   expect(await expireEvents(it.domain, soon)).toBe(2)
 
-  // The job finished before the second, and is committed after the visit of the second.
+  // This job finished before the second job, but is committed after the visit of the second job.
   await finish(sql, late)
   await sql.query("UPDATE job SET finished_at = finished_at - interval '30 seconds' WHERE id = $1", [late.jobId])
-  // Events after the end, which tell who is visited again.
+  // Events after the end show which jobs are visited again.
   for (const { jobId } of [first, second]) await addEvent(sql, jobId)
   await it.sequence()
   await expireEvents(it.domain, soon)
@@ -111,7 +111,7 @@ test('a retention pass visits each finished job once, even if its rows are kept'
     ]),
   )
 
-  // A clock that was ahead was set back.
+  // The clock was ahead and has been set back.
   await sql.query("UPDATE retention_mark SET finished_at = finished_at + interval '1 year'")
   expect(await expireEvents(it.domain, soon)).toBe(1)
 })

@@ -52,7 +52,7 @@ const noWait = async (spec: Fields = {}, more: Fields = {}, viewer = it.admin) =
   return (await answered(submitAll(it.domain, viewer, [input])))[0]
 }
 
-/** Everything that a submission could write. */
+/** The rows of all tables that a submission writes. */
 const written = async () => {
   const tables = ['job', 'run', 'event', 'queue_entry', 'idempotency_key', 'allocation', 'device_claim', 'usage_ledger']
   const counts = tables.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`)
@@ -70,7 +70,7 @@ const storedStart = async (jobId: string) => {
 const gpu = (count: number) => ({ resources: { gpu: count } })
 
 describe('a preview', () => {
-  test('case 68: names the devices, or the reason, and changes no row and no event', async () => {
+  test('example 68: names the devices, or the reason, and changes no row and no event', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const before = await written()
@@ -203,7 +203,7 @@ describe('a preview', () => {
       warnings: [expect.stringContaining('preemptable')],
     })
     const [made] = await submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, idempotencyKey: 'k' }])
-    // Nobody plans meanwhile: its key is answered without the leader.
+    // No leader plans meanwhile, so the key is answered without the leader.
     const known = await previewJob(it.domain, it.admin, { spec: { command: ['true'] }, idempotencyKey: 'k' })
     expect(known).toMatchObject({ wouldBe: 'QUEUED', idempotentJobId: made && 'jobId' in made ? made.jobId : '' })
     expect(await preview({ name: 'other' }, { idempotencyKey: 'k' })).toBeInstanceOf(IdempotencyConflict)
@@ -224,7 +224,7 @@ describe('a submission with noWait', () => {
     expect(await noWait(gpu(2), { idempotencyKey: 'k' })).toEqual({ ...outcome, idempotentHit: true })
   })
 
-  test('case 68: is refused while an older job waits for the GPUs, or they are in use; no row is stored', async () => {
+  test('example 68: is refused while an older job waits for the GPUs, or they are in use; no row is stored', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const older = await it.submit(gpu(2))
@@ -290,7 +290,7 @@ test('a second interactive job of a user is refused, also in another pool', asyn
 })
 
 describe('questions to the leader', () => {
-  test('time out as UNAVAILABLE by database time; a late answer starts no job', async () => {
+  test('fail with UNAVAILABLE after a timeout by database time; a late answer starts no job', async () => {
     const gone = submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
     const [question] = await until(
       async () => {

@@ -30,7 +30,7 @@ const runsOf = (id: string) => sql('SELECT number, state FROM run WHERE job_id =
 const lateOf = (id: string) =>
   sql("SELECT run, message FROM event WHERE job_id = $1 AND type = 'LATE_REPORT' ORDER BY seq", [id])
 
-test('76: a report on run 1 after run 2 exists is stored as an event, and changes nothing else', async () => {
+test('example 76: a report on run 1 after run 2 exists is stored as an event, and changes nothing else', async () => {
   const id = await it.submit({ restartable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -159,7 +159,7 @@ test('a report that moves no job sends no wake-up', async () => {
   expect(woken.filter((topic) => topic === 'event')).toHaveLength(3)
 })
 
-test('76: an end reported twice, concurrently or later, ends the job once', async () => {
+test('example 76: an end reported twice, concurrently or later, ends the job once', async () => {
   const id = await it.submit()
   await leader.tick()
   await report(id, 1, { state: 'running' })

@@ -78,7 +78,7 @@ test('output that a run wrote before its machine rebooted is read before the log
   await local.close()
 })
 
-/** All of the run is killed at once, and its journal is of another boot. */
+/** Kills all processes of the run at once, and makes its journal belong to another boot. */
 async function crash(directory: string): Promise<void> {
   const journal = join(directory, 'journal')
   const records = (await readFile(journal, 'utf8')).split('\n').map((record) => record.split(' '))

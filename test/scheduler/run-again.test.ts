@@ -8,7 +8,7 @@ import { readRunAids } from '../../src/scheduler/run-spec.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 
-/** The runs of one job: what makes a further one, what counts against which number, and what each finds of the last. */
+/** The runs of one job: what causes another run, which limit counts it, and what it gets from the previous run. */
 const { database, it } = await openTestDomain()
 const leader = await createLeader(it.domain, 'sim')
 const reporter = createReporter(it.domain, leader, 3)
@@ -19,7 +19,7 @@ const lost: Report = { kind: 'seen', observation: { state: 'gone', unsentClosure
 const failedToStart: Report = { kind: 'startFailed', reason: 'START_FAILED', message: 'no answer' }
 const exits: Report = { kind: 'seen', observation: exited }
 
-/** Starts the next run of the job and reports of it; what it was given, and what became of the job. */
+/** Starts the next run of the job and reports it. Returns the spec of the run, and the state of the job. */
 async function runOnce(jobId: string, report: Report) {
   await leader.tick()
   const run = (await readHoldingRuns(it.domain.db.sql, leader)).find((each) => each.jobId === jobId)
@@ -32,7 +32,7 @@ const runsOf = (id: string) =>
     'SELECT state::text, state_reason AS reason FROM run WHERE job_id = $1 ORDER BY number',
     [id],
   )
-/** From the end of the last run to the earliest start of the next. */
+/** Time from the end of the last run to the earliest start of the next run. */
 async function readBackOffMs(id: string): Promise<number | undefined> {
   const [row] = await database.db.sql.query<{ ms: number }>(
     `SELECT (extract(epoch FROM q.eligible_at - max(r.finished_at)) * 1000)::int AS ms
@@ -72,7 +72,7 @@ test('without retry a nonzero exit code is final, even for a resumable job with 
   expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'FAILED' })
 })
 
-test('every failed start of a job makes one run', async () => {
+test('every failed start of a job counts as one run', async () => {
   const id = await it.submit({ resumable: true })
   for (const state of ['QUEUED', 'QUEUED', 'FAILED']) {
     expect(await runOnce(id, failedToStart)).toMatchObject({ state })

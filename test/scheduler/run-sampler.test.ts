@@ -21,7 +21,7 @@ const clock: Clock = {
 const { database, it } = await openTestDomain({ clock })
 const { sql } = database.db
 
-/** An executor that only samples. */
+/** An executor that only implements samples. */
 const sampling = (name: string, sample?: Executor['sample']): Executor => ({ name, sample }) as Executor
 
 async function addRun(executor: Executor): Promise<RunToSample> {
@@ -83,7 +83,7 @@ test('cores come from the growth of the processor time, or from the backend', as
   expect(calls[0]).toEqual([runs[0], runs[2], runs[3]].map((run) => run?.handle))
   const cores = async (run: RunToSample | undefined) =>
     (await readSamplesOf(sql, run?.runId ?? '', 10)).map(({ cpuCores, memoryBytes }) => cpuCores ?? memoryBytes)
-  // The third processor time is lower: a child ended whose time nobody took over.
+  // The third processor time is lower, because the time of a child that ended is not included any more.
   expect(await Promise.all(runs.map(cores))).toEqual([[2, 0], [], [0.5, 1.5], [7], []])
 
   await sql.query('UPDATE scheduler_leader SET epoch = epoch + 1')

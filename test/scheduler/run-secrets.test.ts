@@ -104,7 +104,7 @@ describe('a run', () => {
     await end(run)
   })
 
-  it('leaves no values when it is over', async () => {
+  it('has no stored values after its end', async () => {
     await forgetRunSecrets(sql)
     expect(await database.db.prisma.runSecret.count()).toBe(0)
   })
@@ -161,7 +161,7 @@ async function* readFrom(from: unknown, signal: AbortSignal, chunkBytes: number)
   }
 }
 
-async function readStoredChunks(runId: string): Promise<Record<string, string>> {
+async function readStoredOutput(runId: string): Promise<Record<string, string>> {
   const pieces = stored.get(runId) ?? []
   const join = (stream: string) =>
     Buffer.concat(
@@ -211,12 +211,12 @@ test.each([1, 2, 3, 5, 7, 40, 1_000])(
     const run = await startNew(['S'])
     await inject(run)
     await pump({ run, isFresh: true, chunkBytes })
-    expect(await readStoredChunks(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
+    expect(await readStoredOutput(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
     await end(run)
   },
 )
 
-test.each([1, 2, 3, 4, 5, 6])('a pump that was cut continues exactly, after %i chunks each', async (cutAfter) => {
+test.each([1, 2, 3, 4, 5, 6])('an interrupted pump continues exactly, after %i chunks each', async (cutAfter) => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])
@@ -226,13 +226,13 @@ test.each([1, 2, 3, 4, 5, 6])('a pump that was cut continues exactly, after %i c
   for (let at = 0; at < 60; at++) await pump({ run, chunkBytes: 3 + (at % 5), cutAfter })
   await pump({ run, chunkBytes: 4 })
   await pump({ run, chunkBytes: 4 })
-  expect(await readStoredChunks(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
+  expect(await readStoredOutput(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
   const [row] = await sql.query<{ position: unknown }>('SELECT position FROM run_log WHERE run_id = $1', [run.runId])
   expect(row?.position).toEqual({ at: { STDOUT: output.length, STDERR: output.length }, held: null })
   await end(run)
 })
 
-test('the position that is stored with held output does not show it', async () => {
+test('a stored position does not reveal the output that is held back', async () => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])
@@ -249,7 +249,7 @@ test('the position that is stored with held output does not show it', async () =
   await end(run)
 })
 
-test('output is lost rather than shown by a server without the key', async () => {
+test('a server without the key drops output instead of showing it', async () => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])

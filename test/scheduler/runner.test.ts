@@ -86,7 +86,7 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
   runner.start()
   opened.defer(() => runner.stop())
   await until(() => told.has(before), { what: 'the first is started' })
-  // The database and the process may differ by less.
+  // The clocks of the database and of the process may differ by less than this.
   await setTimeout(1_100)
   const after = await startNext()
   await until(() => told.has(after), { what: 'the second is started' })

@@ -122,7 +122,7 @@ describe('cancelling', () => {
 /** 1,000 jobs with `npm run test:whole`. */
 const rounds = isWhole ? 10 : 3
 
-test('74: jobs of 0 … 50 ms cancelled at random moments each end once, CANCELLED only by a signal or before a start', async () => {
+test('example 74: jobs of 0 … 50 ms cancelled at random moments each end once, CANCELLED only by a signal or before a start', async () => {
   start('a')
   const next = random(20_261_121)
   const ids: string[] = []
@@ -149,7 +149,7 @@ test('74: jobs of 0 … 50 ms cancelled at random moments each end once, CANCELL
   expect(byState.get('CANCELLED')?.every(({ exit, ran }) => (ran ? exit === 143 : exit === null))).toBe(true)
 })
 
-/** A fixed sequence, so that a failure can be seen again: a linear congruential generator. */
+/** A linear congruential generator with a fixed seed, so that a failure can be reproduced. */
 function random(seed: number) {
   let state = seed
   return () => {
@@ -218,7 +218,7 @@ test('runs that the executor no longer knows become INTERRUPTED, or are restarte
   await reaches(again, 'CANCELLED')
 })
 
-test('short jobs make one run each, and release all resources', async () => {
+test('short jobs have one run each, and release all resources', async () => {
   start('a')
   const ids = await Promise.all(Array.from({ length: 50 * rounds }, () => sim({ SIM_LOG_LINES: '1' })))
   const open = () => database.db.sql.query('SELECT 1 FROM job WHERE NOT log_closed LIMIT 1')

@@ -16,7 +16,7 @@ const devices = Array.from({ length: 16 }, (_, index) => ({ index, ...card }))
 const jobs = 100
 const runMsMax = 5
 
-/** The devices as their driver sees them, and every start that found one in use. */
+/** The devices in use, and every start that got a device in use. */
 class Devices {
   readonly #users = new Map<number, string>()
   readonly clashes: string[] = []
@@ -35,7 +35,7 @@ class Devices {
   }
 }
 
-/** Runs for up to `runMsMax`, and tells at once that a run is over. */
+/** An executor whose runs take up to `runMsMax`, and which reports the end of a run at once. */
 function shortRuns(name: string, random: Random, machine: Devices): Executor {
   const runs = new Map<string, Promise<void>>()
   const over = new Set<string>()

@@ -6,10 +6,10 @@ import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Eviction } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { openTestDomainForEach, simDevices, simNode } from '../support/domain.ts'
 
-/** How evictions, holds, refusals and starts are committed, or lost. */
+/** How evictions, holds, refusals and starts are committed, or dropped because another transaction was first. */
 const { database, it, sql } = openTestDomainForEach({
   nodes: [{ ...simNode, devices: simDevices(8) }],
   pool: { policy: 'FAIR_SHARE' },
@@ -18,7 +18,7 @@ let store: Store
 
 beforeEach(async () => {
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
-  store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
+  store = createStoredPool(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
 })
 
 const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
@@ -26,7 +26,7 @@ const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
 const jobOf = async (id: string) =>
   (await sql<object>('SELECT state, state_reason AS reason FROM job WHERE id = $1', [id]))[0]
 
-/** Everything that would be decided now, from a world that is loaded for it. */
+/** Loads a world, and returns all decisions that the planner would make now. */
 async function decided(): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
   return { decisions: planPass(world, { startsMax: 50 }), revision: world.state.settings.revision }
@@ -44,7 +44,7 @@ describe('committing an eviction', () => {
   let claimant: string
   let planned: Awaited<ReturnType<typeof decided>>
 
-  /** All GPUs are of account x, half of them for each of two jobs; account y asks for four. */
+  /** Two jobs of account x hold half of the GPUs each; account y requests four GPUs. */
   beforeEach(async () => {
     const four = { resources: { gpu: 4 }, preemptable: true }
     older = await it.submit({ ...four, account: 'x' })
@@ -208,7 +208,7 @@ test('a new leader knows the start order of runs of one commit', async () => {
   expect(running.map(({ jobId }) => jobId)).toEqual(ids.toReversed())
 })
 
-test('a new leader makes the planned start of the last one, and lets others use its nodes only until then', async () => {
+test('a new leader makes the same planned start as the previous one, and others use its nodes only until then', async () => {
   const gpu = (count: number) => ({ resources: { gpu: count }, preemptable: true, maxRunTimeSeconds: 600 })
   await it.submit(gpu(4))
   await commitAll()
@@ -223,7 +223,7 @@ test('a new leader makes the planned start of the last one, and lets others use 
   expect(last).toMatchObject({ plans: [[owner, [{ gpuIds: { length: 8 } }], expect.any(Number)]], backfilled: [] })
 
   await sql('UPDATE scheduler_leader SET epoch = 2')
-  store = createStored(it.domain, { pool: 'sim', epoch: 2, holder: 'test' })
+  store = createStoredPool(it.domain, { pool: 'sim', epoch: 2, holder: 'test' })
   expect(await planned()).toEqual(last)
   const behind = await it.submit({ ...gpu(2), bid: 0 })
   expect((await planned()).backfilled).toEqual([[behind, owner]])

@@ -4,7 +4,7 @@ import { readSubmission } from '../../src/domain/submission/submission.ts'
 import { submitInTransaction } from '../../src/domain/submission/submit-group.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { submitBlocked } from '../support/approvals.ts'
 import { openTestDomainForEach } from '../support/domain.ts'
 import { until } from '../support/until.ts'
@@ -18,11 +18,11 @@ let store: Store
 
 beforeEach(async () => {
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
-  store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
+  store = createStoredPool(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   await store.load()
 })
 
-/** A transaction that has done its work and is not committed yet. */
+/** A transaction that has executed its statements and is not committed yet. */
 interface Open<T> {
   done: Promise<T>
   commit(): Promise<T>

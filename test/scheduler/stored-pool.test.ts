@@ -10,7 +10,7 @@ import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { toLeaf } from '../../src/scheduler/plan/share-tree.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 import { openTestDomainForEach, simDevices, simNode } from '../support/domain.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
@@ -22,7 +22,7 @@ const leader = { pool: 'sim', epoch: 1, holder: 'test' }
 
 beforeEach(async () => {
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
-  store = createStored(it.domain, leader)
+  store = createStoredPool(it.domain, leader)
 })
 
 const nobody = { has: () => false }
@@ -36,7 +36,7 @@ const ends = async (jobId: string) => {
   await move(jobId, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
 }
 
-/** Everything that would be decided now, from a world that is loaded for it. */
+/** Loads a world, and returns all decisions that the planner would make now. */
 async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
   return { decisions: planPass(world, { startsMax }), revision: world.state.settings.revision }
@@ -265,7 +265,7 @@ test('planned starts of an earlier leader are not loaded as holds', async () => 
   expect((await store.load()).holds).toEqual([])
 })
 
-test('servers that show the queue are woken only by news', async () => {
+test('servers that show the queue are woken only by changes that they show', async () => {
   let told = 0
   const unlisten = it.domain.wakeups.on('view', () => told++)
   const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
@@ -280,7 +280,7 @@ test('servers that show the queue are woken only by news', async () => {
       isNews,
     })
   await showLane('NO_CAPACITY', 1_000, false)
-  // Whatever an earlier leader showed went.
+  // The rows of the earlier leader were removed.
   expect([await revision(), told]).toEqual([1, 1])
   await showLane('NO_CAPACITY', 2_000, false)
   expect([await revision(), told]).toEqual([1, 1])
@@ -300,7 +300,7 @@ test('a window of a lane is read in order, higher bids first', async () => {
   expect(first).toEqual(lanes[0]?.first)
 })
 
-test('every read of a lane shows that it is longer than a window', async () => {
+test('every read of a lane that is longer than a window shows this', async () => {
   const specs = Array.from({ length: windowSize + 1 }, () => ({ spec: { command: ['true'] } }))
   await submitJobs(it.domain, it.admin, specs)
   const [state] = (await store.load()).lanes
@@ -326,7 +326,7 @@ describe('a leader of an idle pool', () => {
     expect(await written()).toEqual(before)
   })
 
-  /** Who wrote or locked which row last, in every table. */
+  /** The transactions that last wrote or locked each row, in every table. */
   async function written() {
     const tables = await sql<{ name: string }>(
       "SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",

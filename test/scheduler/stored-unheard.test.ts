@@ -1,14 +1,14 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { forgetUnheard } from '../../src/domain/changes.ts'
+import { deleteUnreadChanges } from '../../src/domain/changes.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
-import { Fenced, vacate } from '../../src/domain/leadership.ts'
+import { Fenced, lockVacantKey } from '../../src/domain/leadership.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { openTestDomainForEach } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
-/** Changes of a pool without a leader are removed, and its next leader misses none. */
+/** Changes of a pool without a leader are removed, and the next leader still knows the state of every job. */
 const { database, it, sql } = openTestDomainForEach({ isNew: true })
 
 const told = async () => (await sql('SELECT 1 FROM pool_change')).length
@@ -30,26 +30,26 @@ test('changes of a pool with a leader are kept', async () => {
   await it.submit()
   const before = await told()
   expect(before).toBeGreaterThan(0)
-  await forgetUnheard(it.domain)
+  await deleteUnreadChanges(it.domain)
   expect(await told()).toBe(before)
   await database.moveTime(4 * 60_000)
-  await forgetUnheard(it.domain)
+  await deleteUnreadChanges(it.domain)
   expect(await told()).toBe(before)
 })
 
 test('a leader that read no changes for 5 minutes loses its leadership when they are deleted', async () => {
   await leads(1)
   await renews()
-  const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
+  const store = createStoredPool(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   await store.load()
   await it.submit()
   await database.moveTime(5 * 60_000 + 1)
-  await forgetUnheard(it.domain)
+  await deleteUnreadChanges(it.domain)
   expect(await told()).toBe(0)
   await expect(store.changes({ has: () => false })).rejects.toThrow(Fenced)
   expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
   await it.submit()
-  await forgetUnheard(it.domain)
+  await deleteUnreadChanges(it.domain)
   expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
 })
 
@@ -60,17 +60,17 @@ test('the next leader loads the waiting jobs, and opens those that have become d
   await transition(database.db.sql, [{ ...step, from: 'QUEUED', to: 'STARTING' }], 0)
   await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING' }], 0)
   await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED' }], 0)
-  await forgetUnheard(it.domain)
+  await deleteUnreadChanges(it.domain)
   expect(await told()).toBe(0)
   await leads(3)
-  const { lanes } = await createStored(it.domain, { pool: 'sim', epoch: 3, holder: 'test' }).load()
+  const { lanes } = await createStoredPool(it.domain, { pool: 'sim', epoch: 3, holder: 'test' }).load()
   expect(lanes.flatMap((lane) => lane.first.map(({ jobId }) => jobId))).toEqual([second])
 })
 
 test('no process takes over a pool while its unread changes are deleted', async () => {
   await sql("INSERT INTO scheduler_leader (pool, epoch) VALUES ('sim', 4)")
   await database.db.transaction(async (tx) => {
-    expect(await vacate(tx, 'sim', 1_000)).toBe(true)
+    expect(await lockVacantKey(tx, 'sim', 1_000)).toBe(true)
     await expect(
       database.db.transaction(async (other) => {
         await other.query("SET LOCAL lock_timeout = '50ms'")
@@ -82,7 +82,7 @@ test('no process takes over a pool while its unread changes are deleted', async 
 
 test('changes that were read are skipped even if an open transaction keeps them in the index', async () => {
   await leads(1)
-  const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
+  const store = createStoredPool(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   const world = createWorld(await store.load())
   const backup = new pg.Client({ connectionString: database.url })
   await backup.connect()
@@ -91,9 +91,9 @@ test('changes that were read are skipped even if an open transaction keeps them 
   for (let i = 0; i < 3; i++) {
     await sql("INSERT INTO pool_change (pool, kind) SELECT 'sim', 'NODES' FROM generate_series(1, 3000)")
     world.hear(await store.changes(world.state.lanes))
-    world.hear(await store.changes(world.state.lanes)) // sees that there is nothing more
+    world.hear(await store.changes(world.state.lanes)) // reads that no change is left
   }
-  /** Entries of the indexes that statements came upon so far. */
+  /** Number of index entries that statements have read so far. */
   const seen = async () => {
     await sql('SELECT pg_stat_force_next_flush()')
     const [row] = await sql<{ seen: number }>(

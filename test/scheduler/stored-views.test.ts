@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
 import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openDatabaseForEach } from '../support/database.ts'
 import { createTestDomainOver, type TestDomain, type TestDomainOverOptions } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
-/** When readers are shown what changed. */
+/** When changes are published to readers. */
 const leader = { pool: 'sim', epoch: 1, holder: 'test' }
 
 const database = openDatabaseForEach()
@@ -23,7 +23,7 @@ async function begin(options: TestDomainOverOptions): Promise<Ticker> {
   it = await createTestDomainOver(database.db, options)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', 'infinity')")
-  return createTicker({ domain: it.domain, leader, store: createStored(it.domain, leader), answerForecasts() {} })
+  return createTicker({ domain: it.domain, leader, store: createStoredPool(it.domain, leader), answerForecasts() {} })
 }
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

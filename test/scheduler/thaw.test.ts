@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 
 const graceMs = 1_000
 
-/** A leader that freezes right before it starts a run, and thaws when another one leads. */
+/** A leader freezes right before it starts a run, and thaws when another process leads. */
 const { database, it } = openTestDomainForEach()
 let executor: Executor
 let dropped: AbortController
@@ -86,7 +86,7 @@ function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   return carrier
 }
 
-/** The old leader's carrier, which is frozen in the start: that goes on when it thaws, and not before. */
+/** The carrier of the old leader, which is frozen in the start; the start continues when the leader thaws. */
 async function frozen(by: By = {}) {
   const begun = Promise.withResolvers<void>()
   const thawed = Promise.withResolvers<void>()
@@ -142,7 +142,7 @@ test('a late run is stopped even if its leadership ended before the handle was s
   expect(await observed()).toMatchObject({ stopped: true })
 })
 
-/** A leader behind a door that is shut before it thaws; what it does next makes no pause. */
+/** A leader that loses its database connection before it thaws, and then retries without pauses. */
 async function cutOff() {
   const door = await createDoor(database.url)
   const db = openDb({ address: door, connectionsMax: 2, log: it.domain.log, applicationName: 'berth thaw' })
@@ -271,7 +271,7 @@ test('a run cancelled while no process led is stopped and forgotten by the next 
   expect(forgotten).toMatchObject([{ state: 'ended', stopped: true }])
 })
 
-test('a replaced leader reads no more orders', async () => {
+test('a replaced leader reads no more runs to start or stop', async () => {
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toHaveLength(1)
   await takeOver()
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toEqual([])

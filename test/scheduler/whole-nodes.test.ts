@@ -108,7 +108,7 @@ describe('an exclusive job counts as the whole node', () => {
 describe('an exclusive job in a pool with several nodes', () => {
   beforeEach(() => open([big, small]))
 
-  test('is placed on a node that its limits allow, and counts what it holds there', async () => {
+  test('is placed on a node that its limits allow, and counts the resources that it holds on this node', async () => {
     await updateLimits(it.domain, it.admin, { localGpuMaxConcurrent: 0 })
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'WARN', scope: 'GLOBAL', limit: 10 })

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../src/domain/access.ts'
-import { type ApprovalNeed, needWithoutRule } from '../../src/domain/control/approval-rules.ts'
+import { type ApprovalNeed, makeNeedWithoutRule } from '../../src/domain/control/approval-rules.ts'
 import { insertApprovals } from '../../src/domain/control/approvals.ts'
 import type { TestDomain } from './domain.ts'
 
@@ -15,7 +15,7 @@ export async function submitBlocked(
     await sql.query("UPDATE job SET state = 'BLOCKED', queued_at = NULL, eligible_at = NULL WHERE id = $1", [jobId])
     await sql.query("UPDATE run SET state = 'BLOCKED' WHERE job_id = $1", [jobId])
     await sql.query("UPDATE event SET to_state = 'BLOCKED', psij_state = 'NEW' WHERE job_id = $1", [jobId])
-    const request = { jobId, requestedById: viewer.userId, need: { ...needWithoutRule('Costs 60'), ...need } }
+    const request = { jobId, requestedById: viewer.userId, need: { ...makeNeedWithoutRule('Costs 60'), ...need } }
     await insertApprovals(sql, [request], { nowMs: domain.time.nowMs(), singleUser: domain.singleUser })
   })
   return jobId

@@ -86,7 +86,7 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
     await database.moveTime(lookMs)
     await clock.advance(lookMs)
     await beforeLook?.()
-    for (const watch of watches) await watch.look()
+    for (const watch of watches) await watch.evaluateIfDue()
   }
 
   return {

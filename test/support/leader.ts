@@ -7,7 +7,7 @@ import { createForecaster } from '../../src/scheduler/forecaster.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
 import type { Carrying } from '../../src/scheduler/run-carrier.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
-import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
 /**
@@ -72,7 +72,7 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
   const ticker = createTicker({
     domain,
     leader,
-    store: createStored(domain, leader),
+    store: createStoredPool(domain, leader),
     answerForecasts,
     publishEveryMs: 0,
   })

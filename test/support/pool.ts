@@ -11,7 +11,7 @@ import type {
   Waiting,
   WorldView,
 } from '../../src/scheduler/plan/model.ts'
-import { type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
+import { type EvictionPlan, planPreemption } from '../../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../../src/scheduler/plan/rations.ts'
 import { lane as makeLane, settings as makeSettings, runningOf } from './planning.ts'
 
@@ -79,7 +79,7 @@ export class TestPool implements WorldView {
   evict(of: Lane, more: Partial<Waiting> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }
-    return evictionFor(this, { lane: of, entry, ration: unlimited })
+    return planPreemption(this, { lane: of, entry, ration: unlimited })
   }
 }
 

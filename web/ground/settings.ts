@@ -25,7 +25,7 @@ const defaults: Settings = {
   logWraps: false,
 }
 
-function readStoredChunks(): Settings {
+function readStoredSettings(): Settings {
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Settings>) }
   } catch {
@@ -33,7 +33,7 @@ function readStoredChunks(): Settings {
   }
 }
 
-const settings = createStore(readStoredChunks())
+const settings = createStore(readStoredSettings())
 
 export function changeSettings(change: Partial<Settings>): void {
   const next = { ...settings.read(), ...change }

@@ -7,8 +7,8 @@ import { InvalidInput } from '../errors.ts'
 import {
   type ChainedFields,
   chainedColumns,
+  firstPreviousHash,
   type Head,
-  hashBeforeAll,
   hashEntry,
   parseHeadLine,
 } from './audit-chain.ts'
@@ -21,7 +21,7 @@ import {
 
 export interface Range {
   fromSeq?: number | null | undefined
-  /** If it is beyond the newest entry, the entries in between count as missing. */
+  /** Entries between the newest one and `toSeq` count as missing. */
   toSeq?: number | null | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Verification {
   fromSeq: number
   toSeq: number
   headSeq: number
-  /** Number of the first bad entry; null: the log is intact, or the problem concerns no single entry. */
+  /** Number of the first bad entry; null: the log is intact, or the problem is not in a single entry. */
   firstBadSeq: number | null
   message: string | null
 }
@@ -57,12 +57,12 @@ export async function verifyAudit(
   const from = fromSeq ?? 1
   const to = toSeq ?? Math.max(known.seq, known.newest)
   if (from < 1 || (toSeq != null && toSeq < from)) throw InvalidInput.at('fromSeq', 'Must be 1 … toSeq')
-  // If two heads have the same number, the first counts: the second was written after the log had been rewritten.
+  // Of two heads with the same number, the first counts: the second was written after the log had been rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
     (await verifyRange(db, from, to, expected)) ??
-    findCutOff(known, heads) ??
+    findMissingEnd(known, heads) ??
     (known.seq > 0 && known.hash !== expected.get(known.seq)
       ? { seq: known.seq, message: 'The newest entry does not match the head recorded outside the database' }
       : null) ??
@@ -77,7 +77,7 @@ export async function verifyAudit(
   }
 }
 
-/** `expected`: the hashes known from outside the database, by number. */
+/** `expected`: hashes from the head file, by number of the entry. */
 async function verifyRange(
   db: Pick<Db, 'sql' | 'prisma'>,
   from: number,
@@ -118,19 +118,18 @@ function findMismatch(
 }
 
 async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<string | null> {
-  if (seq === 1) return hashBeforeAll
+  if (seq === 1) return firstPreviousHash
   const entry = await prisma.auditEntry.findFirst({ where: { seq: seq - 1 } })
   return entry?.hash ?? null
 }
 
-/** Detects missing entries at the end of the log. */
-function findCutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
+function findMissingEnd({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
-    return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }
+    return { seq: null, message: `Cannot read the audit log heads recorded outside the database: ${heads.message}` }
   if (newest > seq) return { seq: seq + 1, message: `The entry ${seq + 1} was inserted after the recorded head` }
-  const told = heads.reduce((most, head) => Math.max(most, head.seq), seq)
-  return told > newest
-    ? { seq: newest + 1, message: `The entry ${newest + 1} is missing; ${told} entries were recorded` }
+  const recorded = heads.reduce((most, head) => Math.max(most, head.seq), seq)
+  return recorded > newest
+    ? { seq: newest + 1, message: `The entry ${newest + 1} is missing; ${recorded} entries were recorded` }
     : null
 }
 
@@ -141,7 +140,10 @@ async function findUnchained({ sql, prisma }: Pick<Db, 'sql' | 'prisma'>): Promi
     orderBy: { at: 'asc' },
   })
   if (!entry) return null
-  return { seq: null, message: `The entry ${entry.id} has not been chained for more than ${unchainedSecondsMax} s` }
+  return {
+    seq: null,
+    message: `The entry ${entry.id} is older than ${unchainedSecondsMax} s and still not in the hash chain`,
+  }
 }
 
 async function readHeads(path: string | null): Promise<Head[] | Error> {

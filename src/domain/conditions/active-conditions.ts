@@ -2,11 +2,11 @@ import type { Sql } from '../../platform/tx.ts'
 import type { ActiveCondition, ConditionSeverity } from './condition.ts'
 import { conditionRules } from './conditions.ts'
 
-/** The conditions of the installation as its servers last evaluated them. */
+/** The result of the last evaluation by any server of the installation. */
 export interface Conditions {
-  /** Those that hold: PAGE first, then by time. */
+  /** Conditions that hold: PAGE first, then by time. */
   active: readonly ActiveCondition[]
-  /** When they were last evaluated; null: never. */
+  /** Time of the last evaluation; null: none yet. */
   evaluatedAt: Date | null
 }
 
@@ -33,7 +33,7 @@ export async function readConditions(sql: Sql): Promise<Conditions> {
   return { active, evaluatedAt: first.evaluatedAt.getTime() === 0 ? null : first.evaluatedAt }
 }
 
-/** A read-only database cannot store this condition, so readers find it. It began after the last stored evaluation. */
+/** A read-only database cannot store this condition, so readers detect it. It began after the last stored evaluation. */
 const findReadOnly = ({ readOnly, evaluatedAt }: Row, stored: readonly { name: string }[]) =>
   readOnly && !stored.some(({ name }) => name === 'DATABASE_READ_ONLY')
     ? [{ name: 'DATABASE_READ_ONLY', since: evaluatedAt, evidence: ['transaction_read_only is on'] }]
@@ -43,7 +43,7 @@ const readSql = `
 SELECT k.at AS "evaluatedAt", current_setting('transaction_read_only') = 'on' AS "readOnly", c.name, c.since, c.evidence
 FROM condition_check k LEFT JOIN condition c ON c.since IS NOT NULL`
 
-/** Every condition of the table with 1 if it holds, else 0: the values of the metric `berth_condition`. */
+/** Values of the metric `berth_condition`, by name of the condition: 1 if it holds, else 0. */
 export async function readConditionValues(sql: Sql): Promise<ReadonlyMap<string, 0 | 1>> {
   const { active } = await readConditions(sql)
   const names = new Set(active.map(({ name }) => name))

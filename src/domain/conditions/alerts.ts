@@ -4,8 +4,8 @@ import type { ConditionRule, ConditionSeverity } from './condition.ts'
 import { conditionRules } from './conditions.ts'
 
 /**
- * The table of conditions as rules for Prometheus (ops/alerts.yaml) and as a guide (docs/alerts.md). Run as a program it
- * rewrites both: `npm run codegen`.
+ * Writes the table of conditions as rules for Prometheus (ops/alerts.yaml) and as a guide (docs/alerts.md). As a
+ * program it rewrites both: `npm run codegen`.
  */
 
 const guidePath = 'docs/alerts.md'

@@ -9,9 +9,7 @@ export interface ConditionRule {
   severity: ConditionSeverity
   /** The symptom and its effect, as one sentence without the name of an object. */
   meaning: string
-  /** The usual causes. */
   cause: string
-  /** The steps for an operator. */
   remedy: string
   /** Commands for these steps, in order. A word in capitals stands for a name. */
   commands: readonly string[]
@@ -23,11 +21,10 @@ export interface ConditionRule {
   sql?: string
   /** Returns evidence from the gauges that a server reported in the last 30 s; null: none. */
   gauge?: (gauges: ServerGauges) => string | null
-  /** Evidence that one query cannot give. */
+  /** Returns evidence that needs more than one query. */
   check?: (sql: Sql) => Promise<string[]>
 }
 
-/** A condition that holds now. */
 export interface ActiveCondition extends ConditionRule {
   name: string
   since: Date
@@ -36,5 +33,5 @@ export interface ActiveCondition extends ConditionRule {
 
 export const evidenceMax = 10
 
-/** A time in the evidence, in UTC. */
+/** SQL that formats a time of the evidence in UTC. */
 export const toMinute = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')`

@@ -7,9 +7,8 @@ import { serverConditions } from './server-conditions.ts'
 import { webhookConditions } from './webhook-conditions.ts'
 
 /**
- * The table of conditions: everything that an operator must know, one row each. Readers: `berth doctor`,
- * `system { conditions }`, the console, /readyz, the metric `berth_condition`, webhooks, ops/alerts.yaml and
- * docs/alerts.md.
+ * The table of conditions: everything that an operator must know, one row each. Readers: `berth doctor`, `system {
+ * conditions }`, the console, /readyz, the metric `berth_condition`, webhooks, ops/alerts.yaml and docs/alerts.md.
  *
  * To add a row, write it in the file of its subject (or a new file that is spread here), add a test with its fault to
  * test/operations (the title begins with `NAME: `), and run `npm run codegen`. A row needs no code elsewhere: one

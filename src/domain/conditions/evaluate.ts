@@ -9,17 +9,17 @@ import { storeEvidence } from './stored-conditions.ts'
 
 /**
  * Every server runs this loop. It reports the gauges of its process and, if no other server has done so within the last
- * 10 s, evaluates the table for the whole installation. At rest that is three statements.
+ * 10 s, evaluates the table for the whole installation. If no condition changes, an evaluation needs three statements.
  */
 
 const everyMs = 10_000
-/** Less than `everyMs`, so that a loop that is a little early does not skip its turn. */
+/** Less than `everyMs`, so that a loop that wakes up a little early does not skip an evaluation. */
 const claimMs = 9_000
 
 export interface ConditionWatch {
   loop: Loop
-  /** Reports and, unless another server has just done so, evaluates. Returns whether this server evaluated. */
-  look(): Promise<boolean>
+  /** Stores the report and, unless another server has just done so, evaluates. Returns whether this server evaluated. */
+  evaluateIfDue(): Promise<boolean>
 }
 
 interface ConditionWatchOptions {
@@ -39,7 +39,7 @@ export function createConditionWatch(domain: Domain, { server, meter }: Conditio
     return meter.measureWrite(() => storeServerReport(db.sql, { ...server, gauges }, claimMs))
   }
 
-  async function look() {
+  async function evaluateIfDue() {
     const claimedAt = await report()
     if (claimedAt === null) return false
     const due = [...conditionRules].filter(isDue)
@@ -50,12 +50,15 @@ export function createConditionWatch(domain: Domain, { server, meter }: Conditio
     return true
   }
 
-  return { loop: createLoop({ name: 'conditions', pollMs: everyMs, runOnce: look, clock, log }), look }
+  return {
+    loop: createLoop({ name: 'conditions', pollMs: everyMs, runOnce: evaluateIfDue, clock, log }),
+    evaluateIfDue,
+  }
 }
 
 type Named = readonly [name: string, rule: ConditionRule]
 
-/** Evidence of each condition; an empty list: it does not hold. A condition whose evaluation failed is missing. */
+/** Returns evidence by condition; an empty list: the condition does not hold. Omits conditions whose evaluation failed. */
 export async function findEvidence(
   { db, log }: Pick<Domain, 'db' | 'log'>,
   rules: readonly Named[],
@@ -85,7 +88,7 @@ interface EvidenceRow {
   evidence: string
 }
 
-/** One statement for all queries; if it fails, one for each, so that a failing query does not hide the others. */
+/** Runs all queries in one statement. If it fails, runs each alone, so that a failing query does not hide the others. */
 async function runQueries(
   sql: Sql,
   rules: readonly Named[],

@@ -4,7 +4,7 @@ import { type ConditionRule, toMinute } from './condition.ts'
 
 const startFailuresMin = 3
 
-/** A pool needs its only executor. It needs another one while jobs wait or run there: by default it has one for Docker. */
+/** The pool `p` has no other executor than `e.key`, or that executor has jobs. Else it may be missing, like Docker. */
 const isNeededSql = `(cardinality(p.executors) = 1
   OR EXISTS (SELECT FROM lane l JOIN queue_entry q ON q.lane_id = l.id WHERE l.pool = p.name AND l.executor = e.key)
   OR EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id

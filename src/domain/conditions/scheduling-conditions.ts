@@ -2,11 +2,11 @@ import { thresholdSql } from '../ageing.ts'
 import { isLedSql } from '../leadership.ts'
 import { type ConditionRule, toMinute } from './condition.ts'
 
-/** Time without a completed pass after which a queue stands. Longer than the limit of a statement. */
-const standsMs = 30_000
+/** A queue counts as stuck after this time without a completed pass. Longer than the timeout of a statement. */
+const stuckMs = 30_000
 const approvalHours = 4
-/** Ageing raises a priority three times. */
-const starvationThresholds = 3
+/** A job counts as starving after this many ageing thresholds, because ageing raises a priority three times. */
+const thresholdsUntilStarving = 3
 
 export const schedulingConditions = {
   NO_LEADER: {
@@ -31,7 +31,7 @@ export const schedulingConditions = {
     ],
     forSeconds: 0,
     gauge: ({ stalledMs }) => {
-      const standing = Object.entries(stalledMs).filter(([, ms]) => ms > standsMs)
+      const standing = Object.entries(stalledMs).filter(([, ms]) => ms > stuckMs)
       const texts = standing.map(([pool, ms]) => `pool ${pool}: last pass ${Math.round(ms / 1_000)} s ago`)
       return texts.length > 0 ? texts.join('; ') : null
     },
@@ -49,7 +49,7 @@ export const schedulingConditions = {
   },
   STARVING: {
     severity: 'TICKET',
-    meaning: `Jobs have waited for resources longer than ${starvationThresholds} starvation thresholds of their pool.`,
+    meaning: `Jobs have waited for resources longer than ${thresholdsUntilStarving} starvation thresholds of their pool.`,
     cause: 'The pool is too small for its jobs, jobs run without a time limit, or a node is missing.',
     remedy: 'See which job is first and what it waits for. Bring back missing nodes, or end what blocks it.',
     commands: ['berth workload', 'berth info JOB', 'berth node ls'],
@@ -60,7 +60,7 @@ export const schedulingConditions = {
       WHERE q.open AND ${thresholdSql} > 0
         AND coalesce(v.reason->>'code', 'NO_CAPACITY') IN
           ('HOLD', 'NO_CAPACITY', 'RESERVED_NODES', 'WAITING_FOR_PREEMPTION')
-        AND q.eligible_at < (SELECT berth_now()) - ${starvationThresholds} * ${thresholdSql} * interval '1 millisecond'
+        AND q.eligible_at < (SELECT berth_now()) - ${thresholdsUntilStarving} * ${thresholdSql} * interval '1 millisecond'
       GROUP BY v.pool ORDER BY v.pool`,
   },
   APPROVALS_WAIT: {

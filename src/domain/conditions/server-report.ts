@@ -1,9 +1,8 @@
 import type { ServerGauges } from '../../platform/server-gauges.ts'
 import type { Sql } from '../../platform/tx.ts'
 
-/** The report of a server process about itself, every 10 s. */
 export interface ServerReport {
-  /** host:pid:start. */
+  /** `host:pid:start`. */
   id: string
   host: string
   pid: number
@@ -52,6 +51,5 @@ export const readGauges = (sql: Sql): Promise<ReportedGauges[]> =>
 
 const serversMax = 100
 
-/** Removes reports of processes that ended long ago. */
 export const forgetServers = (sql: Sql): Promise<unknown> =>
   sql.query(`DELETE FROM server_process WHERE seen_at < (SELECT berth_now()) - interval '1 day'`)

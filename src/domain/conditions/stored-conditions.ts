@@ -2,10 +2,8 @@ import type { Db } from '../../platform/db.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { conditionRules } from './conditions.ts'
 
-/** Evidence of a condition in the database. */
 export interface StoredCondition {
   name: string
-  /** First evaluation with evidence. */
   seenMs: number
   /** When the condition began; null: the evidence has not lasted long enough yet. */
   sinceMs: number | null
@@ -20,13 +18,12 @@ export interface ConditionEvent {
 }
 
 export interface ConditionChanges {
-  /** New or changed rows. */
   stored: StoredCondition[]
   gone: string[]
   events: ConditionEvent[]
 }
 
-/** Compares stored rows with an evaluation. Conditions that were not evaluated stay as they are. */
+/** Compares stored conditions with an evaluation. Conditions that were not evaluated stay unchanged. */
 export function compareConditions(
   stored: readonly StoredCondition[],
   found: ReadonlyMap<string, string[]>,
@@ -70,8 +67,8 @@ const isSame = (one: StoredCondition, other: StoredCondition) =>
   one.evidence.every((text, index) => text === other.evidence[index])
 
 /**
- * Stores an evaluation and returns what began or ended. An evaluation whose claim is no longer the newest is dropped: a
- * server that was frozen meanwhile must not report old evidence.
+ * Stores an evaluation and returns the conditions that began or ended. Drops an evaluation whose claim is not the
+ * newest: a server that was frozen meanwhile must not report old evidence.
  */
 export async function storeEvidence(
   db: Db,

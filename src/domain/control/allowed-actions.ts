@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
-import { mayOver, maySee, type Viewer } from '../access.ts'
-import { accepts, type JobAction, needsOwnEnvironment } from '../actions.ts'
+import { mayActOn, maySee, type Viewer } from '../access.ts'
+import { isActionAccepted, type JobAction, needsOwnEnvironment } from '../actions.ts'
 import { findTraits } from '../executors.ts'
 import type { Policy } from '../lanes.ts'
 import type { JobState } from '../state.ts'
@@ -37,22 +37,21 @@ export const readFactsOfFinalJobs = (sql: Sql, jobIds: readonly string[]): Promi
     'left_of_jobs',
   )
 
-/** Lists the actions that would be accepted now. */
 export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)
-  const maySession = mayOver(viewer, job, 'exec') && job.permitsSessions
+  const maySession = mayActOn(viewer, job, 'exec') && job.permitsSessions
   const { sessions } = findTraits(job.executor)
   const may: Readonly<Record<JobAction, boolean>> = {
-    CANCEL: mayOver(viewer, job, 'cancel'),
+    CANCEL: mayActOn(viewer, job, 'cancel'),
     RETRY: viewer.permissions.has('job.submit') && !needsOwnEnvironment(viewer, { ...job, hasEnvironment }),
     APPROVE: mayDecideIt && (singleUser || !job.approval?.requesterDisabled),
     REJECT: mayDecideIt,
     SET_PRIORITY: viewer.permissions.has('job.priority') && job.policy === 'PRIORITY',
-    DELETE: mayOver(viewer, job, 'delete') && awaitedBy === null,
+    DELETE: mayActOn(viewer, job, 'delete') && awaitedBy === null,
     OPEN_SESSION: maySession && sessions.includes('exec'),
     OPEN_FORWARD: maySession && sessions.includes('connect'),
   }
   if (!maySee(viewer, job)) return []
-  return (Object.keys(may) as JobAction[]).filter((action) => may[action] && accepts(action, job.state))
+  return (Object.keys(may) as JobAction[]).filter((action) => may[action] && isActionAccepted(action, job.state))
 }

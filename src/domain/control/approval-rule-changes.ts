@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { Prisma } from '../../platform/generated/client.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, userLevels, type Viewer } from '../access.ts'
-import { forgetApplied, lockApplied, rememberApplied } from '../applied.ts'
+import { deleteAppliedSettings, lockAppliedSettings, storeAppliedSetting } from '../applied.ts'
 import { type AuditRecord, audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
-import { patternCharactersMax, patternProblem } from '../pattern.ts'
+import { findPatternProblem, patternCharactersMax } from '../pattern.ts'
 import { demandUnchanged, type ExpectedVersion, type Target, versionInput } from '../versions.ts'
 import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
@@ -24,7 +24,7 @@ const pattern = z
   .string()
   .max(patternCharactersMax, `must have at most ${patternCharactersMax} characters`)
   .superRefine((given, context) => {
-    const wrong = patternProblem(given)
+    const wrong = findPatternProblem(given)
     if (wrong) context.addIssue({ code: 'custom', message: wrong })
   })
 
@@ -113,10 +113,10 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
     rule: completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs())),
   }))
   await db.serializable(async (tx) => {
-    await lockApplied(tx)
+    await lockAppliedSettings(tx)
     await lockRules(tx)
     for (const { raw, rule } of rules) {
-      if (!(await rememberApplied(tx, appliedKey(rule.name), raw))) continue
+      if (!(await storeAppliedSetting(tx, appliedKey(rule.name), raw))) continue
       const id = await declareRule(tx, rule)
       await audit(tx, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
       log.info({ rule: rule.name }, 'applied an approval rule from the configuration')
@@ -147,7 +147,7 @@ async function declareRule(tx: Tx, rule: ApprovalRule): Promise<string> {
 
 /** Removes rules that are no longer declared, even if people renamed them. A rule that is declared again is new. */
 async function removeUndeclaredRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
-  await forgetApplied(tx, appliedKey(''), names)
+  await deleteAppliedSettings(tx, appliedKey(''), names)
   const { approvalRule } = tx.prisma
   const ended = await approvalRule.findMany({ where: { declaredAs: { not: null, notIn: [...names] } } })
   await approvalRule.deleteMany({ where: { id: { in: ended.map(({ id }) => id) } } })

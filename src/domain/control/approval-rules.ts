@@ -57,7 +57,7 @@ export interface ApprovalNeed {
 export const expiresAfterSecondsDefault = 86_400
 
 /** For requiresApproval, and for quotas with the action REQUIRE_APPROVAL. */
-export const needWithoutRule = (reason: string): ApprovalNeed => ({
+export const makeNeedWithoutRule = (reason: string): ApprovalNeed => ({
   rule: null,
   reason,
   requiredLevel: 'LEAD',

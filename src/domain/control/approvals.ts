@@ -59,8 +59,8 @@ ${jobChangeSql({
 })}
 SELECT 1 FROM told`
 
-/** `byUserId` null: the requests expired. */
-export async function endApprovals(
+/** Closes requests with their decision. `byUserId` null: the requests expired. */
+export async function closeApprovals(
   sql: Sql,
   jobIds: readonly string[],
   status: 'CANCELLED' | 'EXPIRED',
@@ -76,7 +76,8 @@ export async function endApprovals(
 }
 
 /** Condition on a table alias: the request is pending and has not expired. */
-export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
+export const isPendingSql = (alias: string) =>
+  `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
 export interface KnownApproval extends Approval {
   /** true: the requester is disabled, so the request cannot be approved. */
@@ -91,7 +92,7 @@ export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly stri
        a.requested_at AS "requestedAt", a.expires_at AS "expiresAt", a.decided_by AS "decidedById",
        CASE WHEN late THEN a.expires_at ELSE a.decided_at END AS "decidedAt", a.comment,
        u.disabled AS "requesterDisabled"
-     FROM approval a JOIN "user" u ON u.id = a.requested_by, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isOpenSql('a')}) AS late) l
+     FROM approval a JOIN "user" u ON u.id = a.requested_by, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isPendingSql('a')}) AS late) l
      WHERE a.${by} = ANY($1::text[])`,
     [keys],
     `approvals_by_${by}`,
@@ -100,13 +101,13 @@ export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly stri
 
 const sweepMax = 500
 
-/** Fails the jobs whose request has expired; returns how many. */
+/** Fails the jobs whose request has expired. Returns their number. */
 export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
   if ((await db.sql.query(anyOverdueSql, [], 'any_overdue')).length === 0) return 0
   const moved = await db.transaction(async (sql) => {
     const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
     const ids = jobs.map(({ id }) => id)
-    await endApprovals(sql, ids, 'EXPIRED', null)
+    await closeApprovals(sql, ids, 'EXPIRED', null)
     const moves = jobs.map(({ id, run }) => ({
       jobId: id,
       run,
@@ -124,7 +125,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
 /** Runs without a transaction, because usually no request has expired. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
-/** Checks the request again after locking the row, so jobs that were decided in between are skipped. */
+/** Checks the request again after locking the job, so a job that was decided in between is skipped. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
 WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) AND j.state = 'BLOCKED'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { maySee, type UserLevel, type Viewer } from '../access.ts'
-import { accepts } from '../actions.ts'
+import { isActionAccepted } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { InvalidState, jobNotFound, orRefusal, Refusal, takeOnlyOutcome } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
@@ -58,10 +58,10 @@ export const rejectJobs = (domain: Domain, viewer: Viewer, raw: readonly unknown
   decideAll(domain, viewer, raw.map(parsed(readRejection)))
 
 export const approveJob = async (domain: Domain, viewer: Viewer, raw: unknown): Promise<Decided> =>
-  only(await approveJobs(domain, viewer, [raw]))
+  takeOnlyOutcome(await approveJobs(domain, viewer, [raw]))
 
 export const rejectJob = async (domain: Domain, viewer: Viewer, raw: unknown): Promise<Decided> =>
-  only(await rejectJobs(domain, viewer, [raw]))
+  takeOnlyOutcome(await rejectJobs(domain, viewer, [raw]))
 
 const parsed = (read: (raw: unknown) => Decision) => (raw: unknown) => orRefusal(() => read(raw))
 
@@ -104,7 +104,6 @@ interface BlockedJob {
   requesterDisabled: boolean
 }
 
-/** Requests are read after the jobs are locked. */
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
   const requests = new Map((await readApprovals(sql, 'job_id', ids)).map((request) => [request.jobId, request]))
@@ -117,23 +116,23 @@ async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMa
   )
 }
 
-interface Question {
+interface PendingDecision {
   decision: Decision
   job: BlockedJob | undefined
   /** Jobs that an earlier item of the same call has decided. */
   decided: ReadonlySet<string>
 }
 
-interface Decisive extends Move {
+interface DecidedMove extends Move {
   verdict: Verdict
   words: string | null
 }
 
-function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Question): Decisive {
+function check(domain: Domain, viewer: Viewer, { decision, job, decided }: PendingDecision): DecidedMove {
   const { verdict, jobId, words, expectedVersion } = decision
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   demandApprover(viewer, job, domain.singleUser)
-  if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
+  if (!isActionAccepted(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
     throw notOpen(jobId)
   // In single-user mode every other user is disabled, but their jobs continue.
   if (verdict === 'APPROVED' && job.requesterDisabled && !domain.singleUser)
@@ -160,7 +159,7 @@ const notOpen = (jobId: string) =>
 async function write(
   sql: Sql,
   viewer: Viewer,
-  { moves, nowMs }: { moves: readonly Decisive[]; nowMs: number },
+  { moves, nowMs }: { moves: readonly DecidedMove[]; nowMs: number },
 ): Promise<ReadonlySet<string>> {
   if (moves.length === 0) return new Set()
   const rows = moves.map(({ jobId, verdict, words, info }) => ({ job_id: jobId, verdict, words, info }))

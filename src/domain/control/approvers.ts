@@ -1,6 +1,6 @@
 import { demand, type UserLevel, userLevels, type Viewer } from '../access.ts'
 import { ApprovalNotAllowed, Forbidden } from '../errors.ts'
-import { isOpenSql } from './approvals.ts'
+import { isPendingSql } from './approvals.ts'
 
 /** Approvers have `job.approve` and the required level, and are not the user of the job, except in single-user mode. */
 
@@ -21,8 +21,8 @@ export const mayDecide = (
   !isOwn(viewer, requestedById, singleUser) &&
   suffices(viewer.level, requiredLevel)
 
-/** The same as an SQL condition on the request `alias`. */
-export function decidableSql(
+/** SQL condition on the request `alias`: `mayDecide` is true. */
+export function makeDecidableSql(
   viewer: Viewer,
   alias: string,
   { bind, singleUser }: { bind: (value: unknown) => string; singleUser: boolean },
@@ -30,7 +30,7 @@ export function decidableSql(
   if (!viewer.permissions.has('job.approve')) return 'FALSE'
   const levels = userLevels.filter((level) => suffices(viewer.level, level))
   const others = singleUser ? 'TRUE' : `${alias}.requested_by <> ${bind(viewer.userId)}`
-  return `${isOpenSql(alias)} AND ${others} AND ${alias}.required_level = ANY(${bind(levels)}::text[]::user_level[])`
+  return `${isPendingSql(alias)} AND ${others} AND ${alias}.required_level = ANY(${bind(levels)}::text[]::user_level[])`
 }
 
 /** Throws Forbidden, or ApprovalNotAllowed for the viewer's own job. `requiredLevel` null: the job has no request. */

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
-import { demandOver, type Viewer } from '../access.ts'
-import { accepts } from '../actions.ts'
+import { demandMayActOn, type Viewer } from '../access.ts'
+import { isActionAccepted } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { jobNotFound, orRefusal, Refusal, takeOnlyOutcome } from '../errors.ts'
 import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
 import { parseInput } from '../parse.ts'
 import { stateCategory } from '../state.ts'
-import { endApprovals } from './approvals.ts'
+import { closeApprovals } from './approvals.ts'
 
 /**
- * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops them.
- * A start that the backend has not finished is abandoned, and a run that started anyway is stopped
+ * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops
+ * them. A start that the backend has not finished is abandoned, and a run that started anyway is stopped
  * (scheduler/run-carrier.ts). Other jobs do not change: `changed: false`.
  */
 
@@ -32,7 +32,7 @@ const reasonMax = 1_000
 const reasonInput = z.string().max(reasonMax, `must have at most ${reasonMax} characters`).nullish()
 
 export async function cancelJob(domain: Domain, viewer: Viewer, input: CancelInput): Promise<Cancelled> {
-  return only(await cancelJobs(domain, viewer, [input]))
+  return takeOnlyOutcome(await cancelJobs(domain, viewer, [input]))
 }
 
 export async function cancelJobs(
@@ -54,7 +54,7 @@ export async function cancelJobs(
     const moves = decided.flatMap((one) => ('move' in one ? [one.move] : []))
     await transition(sql, moves, domain.time.nowMs())
     const blocked = moves.filter(({ from }) => from === 'BLOCKED').map(({ jobId }) => jobId)
-    await endApprovals(sql, blocked, 'CANCELLED', viewer.userId)
+    await closeApprovals(sql, blocked, 'CANCELLED', viewer.userId)
     const records = moves.map(({ jobId }) => ({ action: 'job.cancel', objectId: jobId }))
     await audit(sql, viewer, records, domain.time.nowMs())
     return decided.map((one) => ('move' in one ? { jobId: one.move.jobId, changed: true } : one.outcome))
@@ -84,7 +84,7 @@ type Decided = { move: Move } | { outcome: Cancelled | Refusal }
 function decide(viewer: Viewer, input: CancelInput, head: Head | undefined, first: boolean): Decided {
   const job = orRefusal(() => demandCancel(viewer, input, head))
   if (job instanceof Refusal) return { outcome: job }
-  if (!first || !accepts('CANCEL', job.state)) return { outcome: { jobId: input.jobId, changed: false } }
+  if (!first || !isActionAccepted('CANCEL', job.state)) return { outcome: { jobId: input.jobId, changed: false } }
   const move: Move = {
     jobId: job.id,
     run: job.run,
@@ -99,7 +99,7 @@ function decide(viewer: Viewer, input: CancelInput, head: Head | undefined, firs
 
 function demandCancel(viewer: Viewer, input: CancelInput, job: Head | undefined): JobHead {
   if (!job) throw jobNotFound(input.jobId)
-  demandOver(viewer, job, 'cancel')
+  demandMayActOn(viewer, job, 'cancel')
   demandVersion(job, input.expectedVersion)
   parseInput(reasonInput, input.reason, ['reason'])
   return job

@@ -1,7 +1,7 @@
 import { demand, type Viewer } from '../access.ts'
 
 /**
- * Conditions on the table alias `j`, besides visibility and state, for the jobs that an action of this viewer would
+ * SQL conditions on the table alias `j`, besides visibility and state, for the jobs that an action of this viewer would
  * change now. A changed job does not meet its condition again, so an action on all matching jobs can be repeated until
  * no job is left. They throw Forbidden if the viewer may act on no job.
  */

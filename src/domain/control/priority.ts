@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, maySee, type Viewer } from '../access.ts'
-import { accepts } from '../actions.ts'
+import { isActionAccepted } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { InvalidInput, InvalidState, jobNotFound, orRefusal, Refusal, takeOnlyOutcome } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { computeBand, insertLanes, type Lane, type LaneOf, listLanes, makeLane, type Policy } from '../lanes.ts'
@@ -38,10 +38,10 @@ export async function setJobPriority(
   viewer: Viewer,
   { jobId, ...input }: PriorityInput & { jobId: string },
 ): Promise<Prioritised> {
-  return only(await setJobPriorities(domain, viewer, { ...input, jobIds: [jobId] }))
+  return takeOnlyOutcome(await setJobPriorities(domain, viewer, { ...input, jobIds: [jobId] }))
 }
 
-/** Each job may be named once. */
+/** `inputs` may name each job once. */
 export async function setJobPriorities(
   domain: Domain,
   viewer: Viewer,
@@ -57,7 +57,7 @@ export async function setJobPriorities(
       orRefusal(() => {
         const job = demandWaiting(viewer, jobId, heads.get(jobId))
         demandVersion(job, input.expectedVersion)
-        return decide(before.get(jobId) ?? throwUnread(), priority)
+        return decide(before.get(jobId) ?? throwMissingLane(), priority)
       }),
     )
     const changes = decided.flatMap((one) => (one instanceof Refusal || one === null ? [] : [one]))
@@ -68,7 +68,7 @@ export async function setJobPriorities(
       detail: { from, to: priority },
     }))
     await audit(sql, viewer, records, domain.time.nowMs())
-    return decided.map((one, index) => (one instanceof Refusal ? one : { jobId: jobIds[index] ?? throwUnread() }))
+    return decided.map((one, index) => (one instanceof Refusal ? one : { jobId: jobIds[index] ?? throwMissingLane() }))
   })
   for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   return outcomes
@@ -77,7 +77,7 @@ export async function setJobPriorities(
 function demandWaiting(viewer: Viewer, jobId: string, job: JobHead | undefined): JobHead {
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   demand(viewer, 'job.priority')
-  if (!accepts('SET_PRIORITY', job.state))
+  if (!isActionAccepted('SET_PRIORITY', job.state))
     throw new InvalidState(
       `The job is ${job.state}; a priority can be set only while a job is BLOCKED or QUEUED`,
       jobId,
@@ -86,8 +86,8 @@ function demandWaiting(viewer: Viewer, jobId: string, job: JobHead | undefined):
 }
 
 /** Never happens, because every locked job has a lane. */
-function throwUnread(): never {
-  throw new Error('A locked job was not read')
+function throwMissingLane(): never {
+  throw new Error('A locked job has no lane')
 }
 
 interface Change {

@@ -1,8 +1,8 @@
-import { demandOver, type Viewer } from '../access.ts'
-import { accepts } from '../actions.ts'
+import { demandMayActOn, type Viewer } from '../access.ts'
+import { isActionAccepted } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { InvalidState, jobNotFound, orRefusal, Refusal, takeOnlyOutcome } from '../errors.ts'
 import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { removeJobs } from '../jobs/retention.ts'
 import { readFactsOfFinalJobs } from './allowed-actions.ts'
@@ -17,7 +17,7 @@ interface Deleted {
 }
 
 export async function deleteJob(domain: Domain, viewer: Viewer, input: DeleteInput): Promise<Deleted> {
-  return only(await deleteJobs(domain, viewer, [input]))
+  return takeOnlyOutcome(await deleteJobs(domain, viewer, [input]))
 }
 
 /** Removes final jobs with their runs, events and logs; the feed reports the deletions. Each job may be named once. */
@@ -51,9 +51,9 @@ interface Found {
 
 function demandDelete(viewer: Viewer, { jobId, expectedVersion }: DeleteInput, { job, awaitedBy }: Found): Deleted {
   if (!job) throw jobNotFound(jobId)
-  demandOver(viewer, job, 'delete')
+  demandMayActOn(viewer, job, 'delete')
   demandVersion(job, expectedVersion)
-  if (!accepts('DELETE', job.state))
+  if (!isActionAccepted('DELETE', job.state))
     throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
   if (awaitedBy) throw new InvalidState(`Job ${awaitedBy} depends on it; cancel ${awaitedBy} first`, jobId)
   return { id: jobId }

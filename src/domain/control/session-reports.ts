@@ -1,4 +1,4 @@
-import { mayOver } from '../access.ts'
+import { mayActOn } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
 import type { SessionUse, TakenSession } from './sessions.ts'
@@ -11,8 +11,8 @@ interface Reported {
 }
 
 /**
- * Stores the use of sessions that this server holds. Returns those that end: on request, with their run, or because their
- * user left the team of the job, or the pool permits no more sessions.
+ * Stores the use of sessions that this server holds. Returns the sessions to end: on request, with their run, or
+ * because their user left the team of the job, or the pool permits no more sessions.
  */
 export async function reportSessions(
   { db }: Domain,
@@ -22,7 +22,7 @@ export async function reportSessions(
   const rows = await db.sql.query<Reported>(reportSql, [JSON.stringify(uses)])
   const isPermitted = ({ id, owner }: Reported) => {
     const viewer = held.get(id)?.session.viewer
-    return viewer && owner && mayOver(viewer, owner, 'exec')
+    return viewer && owner && mayActOn(viewer, owner, 'exec')
   }
   return rows.flatMap((row) => (row.isOver || !isPermitted(row) ? [row.id] : []))
 }

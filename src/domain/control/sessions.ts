@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { readNow } from '../../platform/database-time.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { createViewer, demand, demandOver, mayOver, type Person, type Viewer } from '../access.ts'
+import { createViewer, demand, demandMayActOn, mayActOn, type Person, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound, NotFound, QuotaExceeded } from '../errors.ts'
@@ -20,21 +20,19 @@ import { lockUser } from '../user-lock.ts'
  */
 
 const ticketSeconds = 60
-/** A session whose server has not reported for so long is over. */
+/** A session is over if its server has not reported it for this time. */
 const silentSeconds = 30
 export const sessionsPerUserMax = 20
 /** A person who logged in with an OpenID provider has no token that could be revoked. */
 const loginHoursMax = 24
 export const sessionsListedMax = 100
 const commandBytesMax = 131_072
-/** Characters of the command that an audit entry keeps. */
 const auditedCharactersMax = 1_000
-/** Characters of the command that an event shows. */
 const commandShownMax = 200
 
 const countBytes = (words: readonly string[]) => words.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
 
-/** The words that fit, the last one cut. */
+/** Cuts the command to `auditedCharactersMax` characters. */
 function shorten(command: readonly string[]): string[] {
   const kept: string[] = []
   let left = auditedCharactersMax
@@ -88,7 +86,7 @@ async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticke
   const sessionId = newId('session', domain.time.nowMs())
   const secret = randomBytes(32).toString('base64url')
   const { command, port, size } = asked
-  // Not serializable: many commands at a time would change the row of their job under each other.
+  // Not serializable, because concurrent commands in one job would conflict on the row of the job.
   const createdAt = await domain.db.transaction(async (sql) => {
     await lockUser(sql, viewer.userId)
     const job = await demandRunning(sql, viewer, asked)
@@ -139,7 +137,7 @@ interface OpenJob {
 async function demandRunning(sql: Sql, viewer: Viewer, { jobId, run, port }: Asked): Promise<OpenJob> {
   const [job] = await sql.query<OpenJob>(openJobSql, [jobId, viewer.userId])
   if (!job) throw jobNotFound(jobId)
-  demandOver(viewer, job, 'exec')
+  demandMayActOn(viewer, job, 'exec')
   if (job.state !== 'RUNNING') throw new InvalidState(`The job is ${job.state}, not RUNNING`, jobId)
   if (run != null && run !== job.run) throw new InvalidState(`Run ${run} is over; run ${job.run} is running`, jobId)
   if (!job.permitted) throw new InvalidState(`The pool ${job.pool} permits no sessions`, jobId)
@@ -174,7 +172,7 @@ async function demandFree(sql: Sql, { userId, userName }: Viewer): Promise<void>
   })
 }
 
-/** A session whose ticket is valid, with the facts by which its server enters the run. */
+/** A session whose ticket was taken, with the data that the server needs to enter the run. */
 export interface TakenSession {
   id: string
   jobId: string
@@ -214,12 +212,12 @@ export interface TicketUse {
   ip: string | null
   /** The caller; null: the ticket is the only credential. */
   userId: string | null
-  /** The only port for which the ticket is taken. */
+  /** The port that the request goes to; a ticket for another port is refused. */
   at?: PortOfJob
 }
 
 /**
- * Takes a ticket, which is possible once. null: the ticket is forged, used, late, of another user or for another port, or
+ * Takes a ticket. null: the ticket is forged, already used, expired, of another user or for another port, or
  * its user lost access to the job.
  */
 export async function takeTicket(
@@ -233,14 +231,14 @@ export async function takeTicket(
   const { hash: _hash, owner, person, token, expiresAt, ...session } = row
   if (at && (session.jobId !== at.jobId || session.port !== at.port)) return null
   const viewer = createViewer(person, { ip, token, expiresAtMs: expiresAt?.getTime() ?? null })
-  if (!mayOver(viewer, owner, 'exec') || (userId !== null && userId !== viewer.userId)) return null
+  if (!mayActOn(viewer, owner, 'exec') || (userId !== null && userId !== viewer.userId)) return null
   const taken = await db.sql.query(openedSql, [session.id])
   if (taken.length === 0) return null
   wakeups.poke('event')
   return { ...session, viewer }
 }
 
-/** The command or the port of a session, for events of the job. */
+/** SQL that describes a session in an event of the job: its command or port. */
 const describeSql = `CASE WHEN opened.port IS NOT NULL THEN 'port ' || opened.port WHEN opened.command = '{}' THEN 'login shell'
   ELSE left(array_to_string(opened.command, ' '), ${commandShownMax}) END`
 
@@ -315,13 +313,13 @@ export async function closeSession(
   wakeups.poke('event')
 }
 
-/** Asks the server that holds the session to end it. Ending it again changes nothing. */
+/** Asks the server that holds the session to end it. Has no effect on a session that is already over. */
 export async function endSession(domain: Domain, viewer: Viewer, id: string): Promise<{ id: string }> {
   demandAnyExec(viewer)
   await domain.db.serializable(async (tx) => {
     const session = await tx.prisma.jobSession.findUnique({ where: { id }, include: { job: true } })
     const isOwn = session?.userId === viewer.userId
-    if (!session || !(isOwn || mayOver(viewer, await withTeam(tx, viewer, session.job), 'exec')))
+    if (!session || !(isOwn || mayActOn(viewer, await withTeam(tx, viewer, session.job), 'exec')))
       throw new NotFound(`Session ${id.slice(0, 64)} not found`)
     if (session.endedAt ?? session.endRequestedAt) return
     const now = await readNow(tx)
@@ -333,7 +331,7 @@ export async function endSession(domain: Domain, viewer: Viewer, id: string): Pr
   return { id }
 }
 
-/** A viewer who may enter no job at all learns nothing of sessions. */
+/** A viewer without any permission to open sessions gets Forbidden, even for an unknown id. */
 function demandAnyExec(viewer: Viewer): void {
   const { permissions } = viewer
   if (!permissions.has('job.exec.all') && !permissions.has('job.exec.team')) demand(viewer, 'job.exec.own')

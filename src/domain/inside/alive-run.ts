@@ -10,4 +10,4 @@ export const aliveRunSql = (condition: string) => `
 SELECT job.id, run.id AS run_id, run.number FROM job JOIN run ON run.job_id = job.id AND run.number = job.run_number
 WHERE run.id ${condition} AND job.state IN ${holdingSql} ORDER BY job.id FOR NO KEY UPDATE OF job`
 
-export const runIsOver = () => new Forbidden('run')
+export const makeRunIsOverError = () => new Forbidden('run')

@@ -10,7 +10,7 @@ import { jobChangeSql } from '../jobs/job-change.ts'
 import { parseInput } from '../parse.ts'
 import { readSnapshotEntries } from '../snapshots/blobs.ts'
 import { findPathTrouble, isFile, type ListedFile } from '../snapshots/file-list.ts'
-import { aliveRunSql, runIsOver } from './alive-run.ts'
+import { aliveRunSql, makeRunIsOverError } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
@@ -89,7 +89,7 @@ async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publica
   const { runId, jobId, number: runNumber } = run
   const { name, mediaType, uri = null, body = null, metadata = null, snapshotId = null } = given
   const alive = await tx.query(aliveRunSql('= $1'), [runId], 'lock_alive_run')
-  if (alive.length === 0) throw runIsOver()
+  if (alive.length === 0) throw makeRunIsOverError()
   const file = snapshotId === null ? null : await readPublishedFile(tx, jobId, { name, snapshotId })
   const hash = Uint8Array.from(
     digest('sha256', JSON.stringify([name, mediaType, uri, body, metadata, ...(file ? [file.sha256] : [])]), 'buffer'),
@@ -102,7 +102,7 @@ async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publica
     [jobId, runNumber, `Published ${name}`, JSON.stringify({ artifactId: id, name, mediaType })],
     'artifact_published',
   )
-  if (!told) throw runIsOver()
+  if (!told) throw makeRunIsOverError()
   const sizeBytes = file?.size ?? (body === null ? null : bytes(body))
   const sha256 = file && Uint8Array.from(Buffer.from(file.sha256, 'hex'))
   const data = {
@@ -124,7 +124,7 @@ async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publica
   return id
 }
 
-/** The only file of a snapshot of the job's user; its artifact keeps the snapshot. */
+/** Reads the only file of a snapshot of the job's user. The artifact keeps the snapshot. */
 async function readPublishedFile(
   tx: Tx,
   jobId: string,
@@ -140,7 +140,7 @@ async function readPublishedFile(
     'published_snapshot',
   )
   if (!owner) throw refuse('snapshotId', `Snapshot ${snapshotId} not found, or incomplete`)
-  // The list of many files is large: it is not read to be refused.
+  // A snapshot with several files is refused without reading the list of files, which may be large.
   const [file] = owner.files === 1 ? await readSnapshotEntries(tx, { snapshotId, ...owner }) : []
   if (!file || !isFile(file)) throw refuse('snapshotId', 'The snapshot must have one file alone')
   return file

@@ -4,11 +4,11 @@ import type { Viewer } from '../access.ts'
 import { closureBytesMax } from '../closure.ts'
 import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
-import { aliveRunSql, runIsOver } from './alive-run.ts'
+import { aliveRunSql, makeRunIsOverError } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Closures: JSON that a job saves for its next run; the newest counts. Each run has one write in flight. Of the
+ * Closures: JSON that a job saves for its next run; the newest counts. Each run has at most one write at a time. Of the
  * closures that arrive during a write, only the newest is stored; all callers get their response then.
  */
 
@@ -27,7 +27,7 @@ const writerOf = perDomain(({ db, clock }) =>
   createNewest<string>({
     write: async (runId, text) => {
       const stored = await store(db.sql, [{ runId, text }])
-      if (stored.length === 0) throw runIsOver()
+      if (stored.length === 0) throw makeRunIsOverError()
     },
     merge: (_older, newer) => newer,
     pauseMs: 0,
@@ -44,7 +44,7 @@ interface Saved {
  * Stores closures that runs had not sent when they ended, unless the job has continued since. Returns the ids of the
  * jobs.
  */
-export async function storeUnsent(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
+export async function storeUnsentClosures(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)
   return fitting.length === 0 ? [] : store(sql, fitting)
 }

@@ -11,7 +11,7 @@ import { InvalidInput } from '../errors.ts'
 export const namesMax = 64
 export const pointsMax = 1_000
 export const reportedMax = 1_000
-/** A value without a step may follow it. */
+/** A value without a step may follow, and gets the next step. */
 const stepMax = Number.MAX_SAFE_INTEGER - 1
 const count = (value: number) => value.toLocaleString('en-US')
 
@@ -43,12 +43,11 @@ export const metricList = z
     }
   })
 
-/** Metrics that wait for the next write. */
 export type WaitingMetrics = Map<string, Metric>
 
 const waitingMax = 10_000
 
-/** A newer value replaces an older one of the same name and step, or of the same name without a step. */
+/** A newer value replaces an older one with the same name and step; so does one without a step. */
 export function mergeMetrics(waiting: WaitingMetrics, newer: Iterable<Metric>): WaitingMetrics {
   for (const each of newer) {
     if (waiting.size >= waitingMax) throw tooManyWaiting()
@@ -60,7 +59,7 @@ export function mergeMetrics(waiting: WaitingMetrics, newer: Iterable<Metric>): 
 const tooManyWaiting = () =>
   InvalidInput.at('metrics', `A run can report at most ${count(waitingMax)} values in a second; report fewer steps`)
 
-export const tooManyNames = () => InvalidInput.at('metrics', `A run can report at most ${namesMax} names of metrics`)
+export const makeNamesError = () => InvalidInput.at('metrics', `A run can report at most ${namesMax} names of metrics`)
 
 export interface Reported {
   runId: string
@@ -87,8 +86,8 @@ const newestSql = (runId: string, name: string) =>
   `SELECT p.step, p.at, p.value FROM metric_point p WHERE p.run_id = ${runId} AND p.name = ${name} ORDER BY p.step DESC LIMIT 1`
 
 /**
- * A value without a step follows the newest step, unless it is the newest value: a repeated request stores nothing.
- * Returns full series, and runs with too many names, whose name is null.
+ * A value without a step gets the step after the newest one. If it equals the newest value, nothing is stored: a
+ * request may be repeated. Returns full series, and runs with too many names, whose name is null.
  */
 const addSql = `
 WITH given AS MATERIALIZED (

@@ -7,8 +7,8 @@ import type { Viewer } from '../access.ts'
 import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { parseInput } from '../parse.ts'
-import { aliveRunSql, runIsOver } from './alive-run.ts'
-import { addMetrics, type Metric, mergeMetrics, metricList, tooManyNames, type WaitingMetrics } from './metrics.ts'
+import { aliveRunSql, makeRunIsOverError } from './alive-run.ts'
+import { addMetrics, type Metric, makeNamesError, mergeMetrics, metricList, type WaitingMetrics } from './metrics.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
@@ -54,8 +54,8 @@ const reportsOf = perDomain(({ db, clock }) => {
   return createNewest<WaitingReport>({
     write: async (runId, { metrics, ...report }) => {
       const outcome = await store({ runId, ...report, metrics: [...metrics.values()] })
-      if (outcome === 'RUN_IS_OVER') throw runIsOver()
-      if (outcome === 'TOO_MANY_NAMES') throw tooManyNames()
+      if (outcome === 'RUN_IS_OVER') throw makeRunIsOverError()
+      if (outcome === 'TOO_MANY_NAMES') throw makeNamesError()
     },
     merge: (older, newer) => ({
       ...older,
@@ -84,7 +84,7 @@ function storeReports(db: Db, reports: readonly Stored[]): Promise<Outcome[]> {
   if (reports.every(({ metrics }) => !metrics?.length)) return storeProgress(db.sql, reports)
   return db.transaction(async (sql) => {
     const runIds = reports.map(({ runId }) => runId)
-    // Statements after this one see all metrics that were stored before it.
+    // The next statements see all metrics that were stored before this lock was taken.
     const alive = await sql.query<{ runId: string }>(lockSql, [runIds], 'lock_alive_runs')
     const aliveIds = new Set(alive.map(({ runId }) => runId))
     const reported = reports.flatMap(({ runId, metrics }) =>
@@ -112,7 +112,7 @@ async function storeProgress(sql: Sql, reports: readonly Stored[]): Promise<Outc
   return reports.map(({ runId }) => (runIds.has(runId) ? 'STORED' : 'RUN_IS_OVER'))
 }
 
-/** Metrics alone leave `progress_at`: the time left is estimated from the moment of the last fraction. */
+/** Metrics alone do not change `progress_at`, because the remaining time is estimated from the last fraction. */
 const storeSql = `
 WITH said AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS p("runId" text, fraction float8, message text,

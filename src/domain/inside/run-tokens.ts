@@ -43,7 +43,7 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
   }
 }
 
-/** Runs in the order of their ids; null: the run is over or removed. */
+/** Returns the runs in the order of `runIds`; null: the run is over or removed. */
 export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
   const runs = await readRunStates(sql, runIds)
   return runIds.map((runId) => {

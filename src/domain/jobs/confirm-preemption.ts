@@ -25,7 +25,7 @@ export async function confirmPreemption(sql: Sql, run: { runId: string; jobId: s
   return 'SPARED'
 }
 
-/** false: the claimant no longer waits. A run that was signalled once stays signalled. */
+/** Returns whether to signal the run: the claimant still waits (`wanted`), or the run was signalled before. */
 async function markSignalled(sql: Sql, runId: string, wanted: boolean): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET preempt_signalled_at = coalesce(preempt_signalled_at, berth_now())

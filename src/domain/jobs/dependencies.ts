@@ -23,7 +23,7 @@ export async function readNamedJobs(sql: Sql, ids: readonly string[]): Promise<R
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-export function dependencyViolations(
+export function listDependencyViolations(
   spec: SpecInput,
   named: ReadonlyMap<string, NamedJob>,
   viewer: Viewer,
@@ -42,7 +42,6 @@ export function isSatisfied(on: string, state: JobState): boolean | null {
   return on === 'SUCCEEDED' ? state === 'SUCCEEDED' : state === 'FAILED'
 }
 
-/** The dependency `d` on the job `o` is satisfied. */
 export const dependencyMetSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FINISHED')
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
@@ -57,9 +56,7 @@ const chosenSql = {
     'q.pool = $1 AND q.eligible_at > to_timestamp($2::float8 / 1000) AND q.eligible_at <= to_timestamp($3::float8 / 1000)',
 }
 
-/**
- * Opens the gates that have become due; returns their number. An entry that depended on other jobs begins to wait now.
- */
+/** Opens the gates that are due. Returns their number. An entry that depended on other jobs begins to wait now. */
 export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   const [condition, values, name] =
     'jobIds' in gates
@@ -87,7 +84,7 @@ UPDATE queue_entry SET open = true, eligible_at = CASE WHEN due.depends THEN loc
 FROM due JOIN locked ON locked.id = due.job_id WHERE queue_entry.job_id = due.job_id AND NOT queue_entry.open
 RETURNING 1`
 
-/** Returns the number of cancelled jobs. */
+/** Cancels jobs whose dependencies can no longer be satisfied. Returns their number. */
 export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopeless): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const hopeless = await readHopeless(sql, among)
@@ -115,7 +112,7 @@ interface HopelessRow {
   on: string
 }
 
-/** Jobs that wait for a job that is cancelled here are cancelled with it, however long the chain. */
+/** Reads jobs whose dependencies can no longer be satisfied, and all jobs that depend on them in turn. */
 function readHopeless(sql: Sql, among: Hopeless): Promise<HopelessRow[]> {
   const [condition, value, name] =
     'jobIds' in among

@@ -29,7 +29,7 @@ export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void
   const { task, from = new Date(0), until, visit, signal } = wanted
   const mark = await db.prisma.retentionMark.findUnique({ where: { task } })
   let reached = mark?.finishedAt.getTime() ?? 0
-  // The clock was set back: jobs that end now are before the mark.
+  // The clock was set back, so jobs that end now are before the stored position.
   const isAhead = reached > (await readNow(db.sql)).getTime()
   const begin = isAhead ? 0 : reached - overlapMs
   let last: FinishedJob = { id: '', finishedAt: new Date(Math.max(from.getTime(), begin)) }
@@ -39,7 +39,7 @@ export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void
     if (!end) return
     const goesOn = await visit(jobs.map(({ id }) => id))
     if (signal?.aborted) return
-    if (!(await moveMark(db, task, { from: reached, to: end.finishedAt }))) return
+    if (!(await storePosition(db, task, { from: reached, to: end.finishedAt }))) return
     if (!goesOn || jobs.length < jobsMax) return
     reached = end.finishedAt.getTime()
     last = end
@@ -47,7 +47,7 @@ export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void
 }
 
 /** Stores how far the pass came. false: another pass has stored its own position, or a late report has reset it. */
-const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: Date }): Promise<boolean> =>
+const storePosition = (db: Db, task: FinishedTask, { from, to }: { from: number; to: Date }): Promise<boolean> =>
   db.serializable(async (tx) => {
     const mark = await tx.prisma.retentionMark.findUnique({ where: { task } })
     if ((mark?.finishedAt.getTime() ?? 0) !== from) return false
@@ -59,7 +59,7 @@ const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: 
     return true
   })
 
-/** For these tasks a job must not be missed: its data would stay until the job itself is removed. */
+/** These tasks must visit every job; otherwise its data would stay until the job itself is removed. */
 const removing: readonly FinishedTask[] = ['EXPIRE_LOGS', 'EXPIRE_EVENTS']
 
 /**

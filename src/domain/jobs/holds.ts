@@ -25,7 +25,7 @@ export interface EvictionRequest {
   }[]
 }
 
-/** Stores holds of jobs that still wait, also in place of their planned starts. Returns these jobs. */
+/** Stores holds of jobs that still wait, replacing their planned starts. Returns the ids of these jobs. */
 async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
   if (holds.length === 0) return new Set()
   const rows = await sql.query<{ jobId: string }>(

@@ -2,7 +2,6 @@
 
 export const nextVersionSql = 'version = job.version + 1'
 
-/** Types of the events of a job. */
 export const jobEventTypes = [
   'CREATED',
   'STATE_CHANGED',
@@ -28,7 +27,7 @@ interface JobChange {
   event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
 }
 
-/** Two parts of a WITH clause: `changed` has the jobs (id, version), `told` the jobs with events (job_id). */
+/** Builds two parts of a WITH clause: `changed` updates the jobs (id, version), `told` inserts their events (job_id). */
 export function jobChangeSql({ jobs, set = [], type, event }: JobChange): string {
   const columns = Object.entries({ at: 'berth_now()', ...event })
   const named = columns.map(([column, value]) => `${value} AS ${column}`)

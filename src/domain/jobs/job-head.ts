@@ -20,7 +20,7 @@ export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<Readon
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Prevents transitions of these jobs; rows that refer to them can still be written. Locks in id order. */
+/** Prevents transitions of these jobs; rows with a foreign key to them can still be written. Locks in id order. */
 export async function lockMoves(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query('SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [ids], 'lock_moves')
 }

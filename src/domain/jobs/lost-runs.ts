@@ -10,7 +10,7 @@ import { recordLateReport } from './runs.ts'
  */
 
 /**
- * Must be called before the resources of the run are freed, so that every planned start on the node is refused. A
+ * Call this before the resources of the run are freed, so that every planned start on the node is refused. A
  * provisional allocation is a guess, so its node is not marked.
  */
 export async function markNodesLost(sql: Sql, pool: string, runId: string): Promise<void> {
@@ -72,7 +72,7 @@ export async function markRunsFound(sql: Sql, pool: string, runs: readonly LostR
 export interface SeenNode {
   name: string
   isLost: boolean
-  /** `lastSeenAt` is old enough to be updated. */
+  /** true: `lastSeenAt` is older than `seenEverySeconds`. */
   isDue: boolean
 }
 
@@ -96,7 +96,7 @@ export async function markSeen(sql: Sql, pool: string, reachable: readonly strin
   )
 }
 
-/** Marks nodes LOST that were unreachable for too long. */
+/** Marks the nodes `names` LOST, which were unreachable for too long. */
 export async function markSilentNodesLost(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
   await lockPool(sql, pool)
   await setLost(sql, pool, { which: 'name = ANY($2::text[])', of: names })

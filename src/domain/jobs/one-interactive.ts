@@ -11,7 +11,7 @@ export const describeInteractiveLimit = (jobId: string): string =>
   `Each user may run one interactive job at a time, and ${jobId} is running; wait for it or cancel it`
 
 export interface Elsewhere {
-  /** Messages by job: the user has another interactive run, so the job fails. */
+  /** Messages by id of a job that fails, because its user has another interactive run. */
   refused: ReadonlyMap<string, string>
   /** Jobs that wait, because the other interactive run of their user is ending. */
   waiting: readonly string[]
@@ -19,7 +19,7 @@ export interface Elsewhere {
 
 const none: Elsewhere = { refused: new Map(), waiting: [] }
 
-/** Only reads: a preview must not change anything. */
+/** Finds starts whose user has an interactive run in any pool. Previews use it too, so it writes nothing. */
 export async function findInteractiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],
@@ -43,7 +43,7 @@ export async function findInteractiveElsewhere(
   return { refused: new Map(refused), waiting }
 }
 
-/** A leader is not notified of ends in other pools, so these entries are checked again after a second. */
+/** Closes the gates of these jobs for a second, because a leader is not notified when runs of other pools end. */
 export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')
 }

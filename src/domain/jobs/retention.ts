@@ -17,12 +17,12 @@ export async function expireJobs({ db }: Domain, before: Date): Promise<number> 
   return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
 }
 
-/** Removes one batch; fewer than `jobsPerBatch` removed jobs: it was the last batch. */
+/** Removes one batch. Returns the number of removed jobs; fewer than `jobsPerBatch`: it was the last batch. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   return removeJobs(sql, await lockOldJobs(sql, before))
 }
 
-/** Removes final jobs that the caller has locked, and the dependencies on them; returns how many. */
+/** Removes final jobs that the caller has locked, and the dependencies on them. Returns the number of removed jobs. */
 export async function removeJobs(sql: Sql, ids: readonly string[]): Promise<number> {
   const rows = await sql.query(
     `WITH freed AS (DELETE FROM dependency WHERE on_job_id = ANY($1::text[]))
@@ -42,7 +42,7 @@ async function lockOldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes records of deleted jobs, in the order of their positions; returns how many. */
+/** Removes records of deleted jobs, in the order of their positions. Returns their number. */
 export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
   removeFromFeed(
     domain,
@@ -53,7 +53,7 @@ export const expireDeletions = (domain: Domain, before: Date): Promise<number> =
      RETURNING position`,
   )
 
-/** Keeps the newest event of each job. Returns how many were removed. */
+/** Removes events, except the newest one of each job. Returns their number. */
 export async function expireEvents(domain: Domain, before: Date, signal?: AbortSignal): Promise<number> {
   let total = 0
   await visitFinished(domain, {
@@ -91,7 +91,7 @@ const removeFromFeed = ({ db }: Domain, chosen: Date | readonly string[], remove
     return row?.count ?? 0
   })
 
-/** Jobs with an alive run that started before then. */
+/** Reads the ids of jobs with an alive run that started before `before`. */
 export async function readJobsRunningSince(sql: Sql, before: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT job_id AS id FROM run WHERE state IN ${holdingSql} AND scheduled_at < $1`,
@@ -135,8 +135,8 @@ export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string
 }
 
 /**
- * Reads only the first entry of a lane, by the index. Lanes with unprocessed changes are in use: a leader will read
- * them.
+ * SQL condition: no job uses the lane. Reads only its first entry, by the index. A lane with unread changes is in use:
+ * a leader will read them.
  */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 
 /**
- * Facts that a backend reports about a run without a change of state. They are not events and do not change the version
+ * Facts that a backend reports about a run whose state does not change. They are not events and do not change the version
  * of the job; like progress, they reach readers of the job as a message without events.
  */
 export interface RunFacts {
@@ -15,12 +15,12 @@ export interface RunFacts {
   gpuIds?: readonly number[]
 }
 
-/** Does not write unchanged facts. */
+/** Writes only facts that differ from the stored ones. */
 export async function storeRunFacts(sql: Sql, runs: readonly RunFacts[]): Promise<void> {
   if (runs.length > 0) await sql.query(factsSql, [JSON.stringify(runs)], 'store_facts')
 }
 
-/** A run with a preemption request keeps the message about it. */
+/** A run with a preemption request keeps the message about this request. */
 const factsSql = `
 WITH fact AS MATERIALIZED (
   SELECT f.*, CASE WHEN r.state = 'STARTING' AND r.preempt_requested_at IS NULL THEN f.info END AS waits

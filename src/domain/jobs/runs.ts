@@ -15,7 +15,6 @@ export interface HoldingRun {
   spec: JobSpec
   nodes: string[]
   gpuIds: number[]
-  /** When the start was committed. */
   scheduledAt: Date
   startedAt: Date | null
   expiredAt: Date | null
@@ -28,7 +27,7 @@ export interface HoldingRun {
   reservationNativeId: string | null
 }
 
-/** If the commit comes later than this after `scheduledAt`, the start is found by the read of all due runs. */
+/** `readStartsDue` misses a start that is committed later than this after `scheduledAt`; `readRunsDue` finds it. */
 const commitMs = 2_000
 
 const runsSql = (condition: string, runs = 'run') => `
@@ -43,7 +42,7 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2', '$3')})
 ORDER BY r.scheduled_at, r.id`
 
-/** A deposed leader gets no runs. */
+/** Returns no runs if `term` is over. */
 export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, runsSql(''), 'holding_runs')
 
@@ -100,8 +99,8 @@ export async function saveHandles(sql: Sql, handles: readonly { runId: string; h
   )
 }
 
-/** Stores whether these runs were started by a preemption or on held nodes. */
-export async function markHowStarted(
+/** Stores whether a preemption started the run, and on whose planned start it is a backfill. */
+export async function recordStartKind(
   sql: Sql,
   runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
 ): Promise<void> {
@@ -111,7 +110,7 @@ export async function markHowStarted(
     `UPDATE run SET won_tier = p."wonTier", backfilled_on = p."backfilledOn"
      FROM jsonb_to_recordset($1::text::jsonb) AS p("runId" text, "wonTier" int, "backfilledOn" text) WHERE run.id = p."runId"`,
     [JSON.stringify(rows)],
-    'mark_how_started',
+    'record_start_kind',
   )
 }
 
@@ -129,7 +128,6 @@ export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Pr
   return rows.length > 0
 }
 
-/** The current state of the job of a report; its row is locked. */
 export interface ReportedJob {
   jobId: string
   state: JobState
@@ -148,7 +146,6 @@ export interface ReportedJob {
   exits: number
   /** The job saved a closure, so its next run can continue. */
   hasClosure: boolean
-  /** Time since the start was decided. */
   heldSeconds: number
 }
 

@@ -19,19 +19,19 @@ import type { Domain } from '../domain.ts'
 
 const batchMax = 5_000
 const pollMs = 1_000
-const lookAtAllEveryMs = 5_000
-const lookAtAllMsMax = 30_000
+const readAllEveryMs = 5_000
+const readAllPauseMsMax = 30_000
 
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
   /** true: this process wrote events since the last query. */
   let hasNews = true
-  const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllMsMax })
+  const lookAtAll = createRareLook({ clock, everyMs: readAllEveryMs, pauseMsMax: readAllPauseMsMax })
   async function sequenceFrom(fromXact: number, look: typeof sequenceOnce) {
     let looked = await look(domain, fromXact)
     while (looked.found >= batchMax) looked = await sequenceOnce(domain, fromXact)
-    // Another database took over: it may have events of transactions with smaller numbers.
+    // After a failover, events may belong to transactions with smaller numbers.
     if (looked.openXact < openXact) lookAtAll.ask()
     openXact = looked.openXact
   }
@@ -50,7 +50,6 @@ export function createSequencer(domain: Domain): Loop {
   return loop
 }
 
-/** Numbers all events and deletions. */
 export async function sequenceAll(domain: Pick<Domain, 'db'>): Promise<void> {
   while ((await sequenceBatch(domain, 0)).found > 0);
 }
@@ -64,7 +63,7 @@ interface Sequenced {
   openXact: number
 }
 
-/** Numbers at most one batch of events of this transaction and later ones, and one of deletions. */
+/** Numbers at most one batch of events of transactions from `fromXact` on, and one batch of deletions. */
 export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   const row = await sequenceBatch({ db }, fromXact)
   if (row.found > 0) wakeups.poke('feed')
@@ -72,7 +71,7 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
 }
 
 async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Promise<Sequenced> {
-  // Sent together: each statement sees what was committed when the one before it had ended.
+  // The statements are sent together, but each sees everything that was committed before the previous one ended.
   const looked = await db.endingTransaction(async (sql) => {
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
     const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
@@ -81,7 +80,7 @@ async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Prom
   return looked[0] ?? { found: 0, openXact: 0 }
 }
 
-/** Takes the lock only if a query without the lock finds something to number. */
+/** Takes the lock only if a query without the lock finds an event or deletion to number. */
 async function sequenceIfAny(domain: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   const [row] = await domain.db.sql.query<{ isAny: boolean; openXact: number }>(anySql, [fromXact], 'sequence_any')
   return row && !row.isAny ? { found: 0, openXact: row.openXact } : sequenceOnce(domain, fromXact)

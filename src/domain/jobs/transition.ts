@@ -1,8 +1,16 @@
 import type { Sql } from '../../platform/tx.ts'
-import { measuredCostSql } from '../cost.ts'
+import { makeMeasuredCostSql } from '../cost.ts'
 import { newId } from '../ids.ts'
 import { interactiveBand } from '../lanes.ts'
-import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState, type StateReason } from '../state.ts'
+import {
+  type FinalState,
+  holdingSql,
+  isFinal,
+  type JobState,
+  mayMove,
+  type StateReason,
+  toPsijState,
+} from '../state.ts'
 import { nextVersionSql } from './job-change.ts'
 
 /**
@@ -14,19 +22,17 @@ import { nextVersionSql } from './job-change.ts'
 
 export interface Move {
   jobId: string
-  /** Number of the run; a transition for an older run has no effect. */
+  /** Number of the run; a move for an older run has no effect. */
   run: number
   from: JobState
   to: JobState
   reason: StateReason | null
   info?: string | null
-  /** If set, the job must still have this version. */
   version?: number
   actorId?: string | null
   exitCode?: number | null
   /** How the old run ends when the job goes back to QUEUED. */
   runEnds?: FinalState
-  /** Back-off before the next run may start. */
   eligibleInMs?: number
   /** The next run is queued behind all jobs that wait now. */
   losesTurn?: true
@@ -52,19 +58,19 @@ interface Moved {
 
 export async function transition(sql: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
   if (moves.length === 0) return []
-  if (new Set(moves.map((move) => move.jobId)).size < moves.length) throw new Error('One move per job and statement')
+  if (new Set(moves.map((move) => move.jobId)).size < moves.length) throw new Error('A job may move only once')
   const rows = moves.map((move, ord) => ({ ...moveRow(move, nowMs), ord }))
   return sql.query<Moved>(moveSql, [JSON.stringify(rows), rows.length], 'transition')
 }
 
 function moveRow(move: Move, nowMs: number) {
   const { jobId, from, to, reason } = move
-  if (!mayMove(from, to, reason)) throw new Error(`No move ${from} → ${to} for ${reason ?? 'no reason'}`)
+  if (!mayMove(from, to, reason)) throw new Error(`Illegal move ${from} → ${to} for ${reason ?? 'no reason'}`)
   const again = to === 'QUEUED' && from !== 'BLOCKED'
-  if (again !== (move.runEnds !== undefined)) throw new Error('A run ends with a move back to QUEUED, and only with it')
+  if (again !== (move.runEnds !== undefined)) throw new Error('runEnds belongs to moves back to QUEUED alone')
   const changed = (wasRunning: boolean) => {
-    const after = psijState(to, wasRunning || to === 'RUNNING')
-    return psijState(from, wasRunning) === after ? null : after
+    const after = toPsijState(to, wasRunning || to === 'RUNNING')
+    return toPsijState(from, wasRunning) === after ? null : after
   }
   return {
     job_id: jobId,
@@ -106,16 +112,16 @@ function amount(reported: number | undefined, whole = (value: number) => value):
   return reported !== undefined && reported >= 0 && reported <= Number.MAX_SAFE_INTEGER ? whole(reported) : null
 }
 
-/** null: the job names no reservation, or the reservation was removed. */
+/** SQL for the start of the job's capacity reservation; null: the job has none, or it was removed. */
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
-/** Limits a start time from a backend: not before the start was committed, and not in the future. */
+/** SQL that limits a start time from a backend to the time from the commit of the start until now. */
 const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
-/** Limits an end time: not before the run started, even if the clock of the database was set back. */
+/** SQL that limits an end time to the time since the start of the run, even if the database clock was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
-/** Ends of runs that count as attempts of `retry`; their cost was included in the expected cost at submission. */
+/** Reasons of ends that count as attempts of `retry`. The expected cost at submission included these attempts. */
 const countedAttemptSql = "('EXIT_CODE', 'SIGNAL', 'OOM_KILLED')"
 
 /**
@@ -145,7 +151,7 @@ locked AS MATERIALIZED (
   WHERE job.id IN (SELECT job_id FROM move) ORDER BY job.id FOR UPDATE
 ),
 priced AS MATERIALIZED (
-  SELECT m.job_id, ${measuredCostSql(finished('run.started_at'))} AS cost
+  SELECT m.job_id, ${makeMeasuredCostSql(finished('run.started_at'))} AS cost
   FROM move m CROSS JOIN LATERAL ${runOf} run JOIN pool ON pool.name = run.pool, clock
   WHERE m.releases AND pool.rates IS NOT NULL
 ),

@@ -13,7 +13,7 @@ import {
 } from './limit-reached.ts'
 import { type Limits, readLimits, readLimitsVersions, readScopeLimits, type ScopeLimit } from './limits.ts'
 
-/** The limits of the pool and their counts now. A pool without limits counts nothing. */
+/** Reads the limits of the pool and their usage. The usage of a pool without limits is not read. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
   const rules = limits ? await readLimitRules(sql, { pool, limits, singleUser }) : []
@@ -24,7 +24,7 @@ export async function readLimitRules(
   sql: Sql,
   { pool, limits, singleUser }: { pool: string; limits: Limits; singleUser: boolean },
 ): Promise<LimitRule[]> {
-  const disabled = singleUser ? [] : await readDisabled(sql, pool)
+  const disabled = singleUser ? [] : await readDisabledUserIds(sql, pool)
   return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, [pool]))]
 }
 
@@ -37,8 +37,8 @@ const disabledRule = (userId: string): LimitRule => ({
   model: null,
 })
 
-/** The disabled users who have waiting jobs in the pool, or jobs that may wait again. */
-async function readDisabled(sql: Sql, pool: string): Promise<string[]> {
+/** Reads the ids of disabled users who have waiting jobs in the pool, or jobs that may wait again. */
+async function readDisabledUserIds(sql: Sql, pool: string): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT u.id FROM "user" u WHERE u.disabled AND EXISTS (SELECT FROM lane l WHERE l.pool = $1 AND l.user_id = u.id)
      ORDER BY u.id`,
@@ -77,7 +77,7 @@ export interface LimitsInUse extends Limits {
   scopes: ScopeInUse[]
 }
 
-/** Without pools that do not exist, and without scopes that the viewer may not see. */
+/** Omits pools that do not exist, and scopes that the viewer may not see. */
 export async function readLimitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,

@@ -36,7 +36,7 @@ export interface Amount {
   gpus: number
 }
 
-/** Counts by scope, and by scope and model filter. */
+/** Usage by scope, and by scope and model filter. */
 export type Tally = ReadonlyMap<string, Amount>
 
 export interface Ceilings {
@@ -96,7 +96,7 @@ export function tallyHoldings(rules: readonly LimitRule[], holdings: readonly Ho
   return tally
 }
 
-/** A negative number removes jobs. Returns the scopes in which they count. */
+/** Adds `jobs` jobs to the usage; a negative number removes jobs. Returns the scopes in which they count. */
 export function countHolding(
   tally: Map<string, Amount>,
   rules: readonly LimitRule[],
@@ -134,8 +134,8 @@ const matching = (models: readonly string[], filter: string) =>
 export const countUsed = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
   tally.get(model === null ? scope : modelKey(scope, model))?.[counts] ?? 0
 
-/** The first limit that stops the job whatever devices it gets; null: none. */
-export function limitReached(ceilings: Ceilings, job: Counted): LimitReached | null {
+/** Finds the first limit that stops the job whatever devices it gets; null: none. */
+export function findLimitReached(ceilings: Ceilings, job: Counted): LimitReached | null {
   const scopes = listScopes(job)
   for (const rule of ceilings.rules) {
     const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
@@ -145,19 +145,20 @@ export function limitReached(ceilings: Ceilings, job: Counted): LimitReached | n
   return null
 }
 
-/** The first limit of a GPU model that the job would exceed on these devices, with its model filter. */
-export const modelLimitReached = (
+/** Finds the first limit of a GPU model that the job would exceed with devices of these models. */
+export const findModelLimitReached = (
   ceilings: Ceilings,
   job: Counted,
   models: readonly string[],
-): ModelLimitReached | null => overModels(ceilings, job, (model) => matching(models, model))[0] ?? null
+): ModelLimitReached | null => listModelsOver(ceilings, job, (model) => matching(models, model))[0] ?? null
 
-/** The limits of GPU models that the job would exceed with this many GPUs of the model. */
-export const listFullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] =>
-  overModels(ceilings, job, () => gpus)
+/** Lists the limits of GPU models that the job would exceed with `gpus` GPUs of the model. */
+export const listModelsAtLimit = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] =>
+  listModelsOver(ceilings, job, () => gpus)
 
 /**
- * The number of GPUs of each model filter that the limits still allow for the job. The empty filter matches any model.
+ * Lists the number of GPUs of each model filter that the limits still allow for the job. The empty filter matches any
+ * model.
  */
 export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
   return checkedOnDevices(ceilings, job).map(({ rule, key, model }) => {
@@ -183,7 +184,7 @@ function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
   })
 }
 
-/** true: the limit counts all GPUs of the nodes of an exclusive job, even if it requests no GPU. */
+/** true: the job is exclusive, and the limit counts all GPUs of its nodes, even if it requests no GPU. */
 const isOfWholeNodes = ({ on, counts }: LimitRule, { exclusive }: Counted): boolean =>
   exclusive === true && (counts === 'gpus' || on === 'gpu')
 
@@ -194,7 +195,7 @@ interface ModelLimitReached {
   model: string
 }
 
-const overModels = (ceilings: Ceilings, job: Counted, gpusOf: (model: string) => number): ModelLimitReached[] =>
+const listModelsOver = (ceilings: Ceilings, job: Counted, gpusOf: (model: string) => number): ModelLimitReached[] =>
   checkedOnDevices(ceilings, job).flatMap(({ rule, key, model }) => {
     const gpus = gpusOf(model)
     const limit = gpus === 0 ? null : checkLimit(ceilings, rule, { key, job, gpus })
@@ -233,4 +234,4 @@ function scopeName(on: string, pool: string, job: Counted): string {
   return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
 }
 
-export const withoutUsage = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })
+export const clearUsage = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })

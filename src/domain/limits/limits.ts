@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { given } from '../../platform/models.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
-import { rememberApplied } from '../applied.ts'
+import { storeAppliedSetting } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import { tellLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
@@ -76,12 +76,13 @@ WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
 
 /** Serialises the starts and limit changes of a pool. Rows with a foreign key to the pool can still be written. */
 export const lockPool = (sql: Sql, pool: string | null): Promise<string> =>
-  poolBy(sql, pool, `${poolSql} FOR NO KEY UPDATE`, 'lock_pool')
+  readPoolName(sql, pool, `${poolSql} FOR NO KEY UPDATE`, 'lock_pool')
 
-/** The named pool, or the pool of the default queue. */
-export const findPool = (sql: Sql, pool: string | null): Promise<string> => poolBy(sql, pool, poolSql, 'pool_named')
+/** Returns the name of the pool; null: the pool of the default queue. */
+export const findPool = (sql: Sql, pool: string | null): Promise<string> =>
+  readPoolName(sql, pool, poolSql, 'pool_named')
 
-async function poolBy(sql: Sql, pool: string | null, text: string, name: string): Promise<string> {
+async function readPoolName(sql: Sql, pool: string | null, text: string, name: string): Promise<string> {
   const [row] = await sql.query<{ name: string }>(text, [pool], name)
   if (row) return row.name
   throw new NotFound(pool === null ? 'No queue is the default; name a pool' : `Pool ${pool.slice(0, 64)} not found`)
@@ -152,7 +153,7 @@ async function writeLimits(tx: Tx, pool: string, change: LimitChange, unset: rea
 
 /** Applies the limits of the configuration. A limit that is no longer declared becomes unset. */
 export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
-  const applied = await rememberApplied(tx, `limits/${pool}`, declared)
+  const applied = await storeAppliedSetting(tx, `limits/${pool}`, declared)
   const last = (applied?.last ?? {}) as Record<string, unknown>
   if (!applied || (Object.keys(declared).length === 0 && Object.keys(last).length === 0)) return false
   const change = Object.fromEntries(Object.entries(declared).filter(([name, value]) => last[name] !== value))
@@ -191,7 +192,7 @@ export interface ScopeLimit {
   gpuModel: string
   maxJobs: number | null
   maxGpus: number | null
-  /** The scope as in-use.ts names it; null: the user or team with this name no longer exists. */
+  /** The key of the scope in a tally; null: the user or team with this name no longer exists. */
   counted: string | null
 }
 
@@ -219,7 +220,7 @@ const scopeInput = z.strictObject({
   expectedVersion: versionInput,
 })
 
-/** Omitted numbers stay. Removes the limit if both numbers are null then. */
+/** A number that is left out stays unchanged. Removes the limit if both numbers are null. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, gpuModel, maxJobs, maxGpus, expectedVersion, ...named } = parseInput(scopeInput, raw)
@@ -268,7 +269,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     await scopeLimit.deleteMany({ where: key })
     return
   }
-  await demandNamed(tx, limit)
+  await demandScopeExists(tx, limit)
   await scopeLimit.upsert({
     where: { poolName_scope_name_gpuModel: key },
     create: { ...key, maxJobs, maxGpus },
@@ -278,8 +279,8 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     throw InvalidInput.at('scope', `A pool can have at most ${scopesMax} scope limits; remove one first`)
 }
 
-/** Refuses unknown users and teams, because the limit would have no effect. Projects are free text. */
-async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
+/** Refuses unknown users and teams, for which a limit would have no effect. Projects are free text. */
+async function demandScopeExists({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
   const where = { name }
   const find = {
     QUEUE: () => prisma.submissionQueue.findUnique({ where }),

@@ -1,7 +1,7 @@
 import type { UserLevel } from '../access.ts'
-import { accountsAbove } from '../accounts.ts'
+import { listAccountsAbove } from '../accounts.ts'
 import { QuotaExceeded } from '../errors.ts'
-import { type Amounts, byQuotaType, findQuotaType, isCost, type QuotaType, quotaTypes } from './quota-types.ts'
+import { type Amounts, findQuotaType, isCost, mapQuotaTypes, type QuotaType, quotaTypes } from './quota-types.ts'
 
 /**
  * Quota arithmetic, as pure functions. For each type and action a user has one base quota: the user's own, else that of
@@ -43,19 +43,18 @@ export interface Subject {
   name: string
 }
 
-/** `label`: the name that users see. */
 export interface ApplicableQuota {
   type: QuotaType
   action: QuotaAction
   limit: number
   label: QuotaType | 'MAX_ACTIVE'
   subject: Subject
-  /** true: an additional ceiling of a team or account; false: the base quota. */
+  /** true: an additional limit of a team or account; false: the base quota. */
   ceiling: boolean
 }
 
-export const subjectKey = ({ kind, id }: Subject) => `${kind}/${id}`
-export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userName'>): Subject => ({
+export const makeSubjectKey = ({ kind, id }: Subject) => `${kind}/${id}`
+export const makeUserSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userName'>): Subject => ({
   kind: 'user',
   id: userId,
   name: userName,
@@ -64,9 +63,9 @@ export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userNa
 export function listSubjects(payer: Payer): Subject[] {
   const { team, account } = payer
   return [
-    userSubject(payer),
+    makeUserSubject(payer),
     ...(team ? [{ kind: 'team' as const, ...team }] : []),
-    ...accountsAbove(account).map((name) => ({ kind: 'account' as const, id: name, name })),
+    ...listAccountsAbove(account).map((name) => ({ kind: 'account' as const, id: name, name })),
   ]
 }
 
@@ -79,7 +78,7 @@ export function listApplicableQuotas(
   payer: Payer,
   maxActive: number | null,
 ): ApplicableQuota[] {
-  const subject = userSubject(payer)
+  const subject = makeUserSubject(payer)
   const base = quotaTypes.flatMap((type) =>
     quotaActions.flatMap((action) => {
       const rule = baseRule(
@@ -132,7 +131,6 @@ export function addDecimals(a: number, b: number): number {
   return places > placesMax ? a + b : Number((a + b).toFixed(places))
 }
 
-/** Largest number of digits that `toFixed` accepts. */
 const placesMax = 100
 
 function countPlaces(amount: number): number {
@@ -163,22 +161,23 @@ export function judgeQuotas(
 
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
 const allowance = (quota: ApplicableQuota) =>
-  `Maximum ${amountText(quota.limit)} ${findQuotaType(quota.type).words} allowed${whose(quota)}`
-/** Names the subject, except in a message about the user's own usage. */
-const whose = ({ subject }: ApplicableQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
-export const scopeText = ({ kind, name }: Subject) => `${kind}:${name}`
+  `Maximum ${amountText(quota.limit)} ${findQuotaType(quota.type).words} allowed${describeSubject(quota)}`
+/** Returns the words that name the subject; empty: the message is about the user's own usage. */
+const describeSubject = ({ subject }: ApplicableQuota) =>
+  subject.kind === 'user' ? '' : ` for ${formatSubject(subject)}`
+export const formatSubject = ({ kind, name }: Subject) => `${kind}:${name}`
 
 const warn = (quota: ApplicableQuota, text: string) => `${isCost(quota) ? 'Cost' : 'Quota'} warning: ${text}`
 const nearWarning = (quota: ApplicableQuota, amount: number) =>
   warn(
     quota,
-    `${amountText(amount)} of ${amountText(quota.limit)} ${findQuotaType(quota.type).words} used${whose(quota)}`,
+    `${amountText(amount)} of ${amountText(quota.limit)} ${findQuotaType(quota.type).words} used${describeSubject(quota)}`,
   )
 const overWarning = (quota: ApplicableQuota, amount: number) =>
   warn(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
 
 export const withUnboundedCost = (takes: Amounts): Amounts =>
-  byQuotaType((row, type) => (row.isCost ? Number.POSITIVE_INFINITY : takes[type]))
+  mapQuotaTypes((row, type) => (row.isCost ? Number.POSITIVE_INFINITY : takes[type]))
 
 export const unboundedText = 'and the cost of a job without maxRunTimeSeconds is unbounded; set maxRunTimeSeconds'
 
@@ -188,7 +187,7 @@ function exceeded(quota: ApplicableQuota, used: number, after: number): QuotaExc
   return new QuotaExceeded(`${isCost(quota) ? 'Cost limit' : 'Quota'} exceeded: ${allowance(quota)}${remedy(after)}`, {
     code: isCost(quota) ? 'COST_LIMIT_EXCEEDED' : 'QUOTA_EXCEEDED',
     quota: quota.label,
-    scope: scopeText(quota.subject),
+    scope: formatSubject(quota.subject),
     limit: quota.limit,
     used,
   })

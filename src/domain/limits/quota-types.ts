@@ -1,4 +1,4 @@
-import { executorsWhere, startsProcesses } from '../executors.ts'
+import { listExecutorsWhere, startsProcesses } from '../executors.ts'
 import { holdingSql } from '../state.ts'
 
 /** The quantities that quotas limit. Each type is one row. */
@@ -8,35 +8,35 @@ interface TypeRow {
   description: string
   /** Follows the limit in refusals: "Maximum 5 jobs per day allowed". */
   words: string
-  /** UNFINISHED: jobs that are not final. Else what was submitted in so many hours, deleted or not. */
+  /** UNFINISHED: jobs that are not final. `hours`: jobs submitted in the last hours, deleted or not. */
   counts: 'UNFINISHED' | { hours: number }
   /**
-   * SQL of the usage: over jobs `t` in pools `p`, or over entries `t` of the ledger. `filter` selects what the type
-   * counts; it follows each aggregate.
+   * SQL of the usage: over jobs `t` in pools `p`, or over entries `t` of the ledger. `filter` selects the rows that the
+   * type counts; it follows each aggregate.
    */
   usage(filter: string): string
-  /** The amount that a job adds to the usage; null: one. */
+  /** The amount that a job adds to the usage; null: 1. */
   takes: ((job: Taking, executors: readonly string[]) => number) | null
   isCost?: true
-  /** Reserved slots count as well. */
+  /** Active slot reservations count as well. */
   countsSlots?: true
 }
 
 export interface Taking {
   cost: number | null
-  /** The most GPUs that all copies of the job may hold. */
+  /** Maximum number of GPUs that all copies of the job may hold. */
   gpu: number
 }
 
 const countSql = (filter: string) => `count(*) ${filter}::int`
-/** Adds costs as decimals. The total is limited to what a double can hold. */
+/** Adds costs as decimals. The total is limited to the range of a double. */
 const costSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
 const costOf = ({ cost }: Taking) => cost ?? 0
 
-/** For an exclusive job: the most GPUs that it may hold, and once it has started the GPUs that it holds. */
+/** For an exclusive job: the GPUs that it holds; before it starts, the maximum that it may hold. */
 const gpusSql = `CASE WHEN t.gpu_most IS NULL THEN t.gpu WHEN t.state NOT IN ${holdingSql} THEN t.gpu_most ELSE (
   SELECT count(*) FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.job_id = t.id AND r.number = t.run_number) END`
-const isLocalSql = `p.executors && '{${executorsWhere((each) => each.startsProcesses)}}'`
+const isLocalSql = `p.executors && '{${listExecutorsWhere((each) => each.startsProcesses)}}'`
 
 const table = {
   CONCURRENT_JOBS: {
@@ -91,14 +91,14 @@ export const quotaTypes = Object.keys(table) as readonly QuotaType[]
 export const findQuotaType = (type: QuotaType): TypeRow => table[type]
 
 export type Amounts = Readonly<Record<QuotaType, number>>
-export const byQuotaType = <T>(each: (row: TypeRow, type: QuotaType) => T) =>
+export const mapQuotaTypes = <T>(each: (row: TypeRow, type: QuotaType) => T) =>
   Object.fromEntries(quotaTypes.map((type) => [type, each(table[type], type)])) as Readonly<Record<QuotaType, T>>
 
 /** The hours of the ledger that a type counts; 0: it counts jobs that are not final. */
-export const windowHours = byQuotaType(({ counts }) => (counts === 'UNFINISHED' ? 0 : counts.hours))
+export const windowHours = mapQuotaTypes(({ counts }) => (counts === 'UNFINISHED' ? 0 : counts.hours))
 export const isCost = ({ type }: { type: QuotaType }): boolean => findQuotaType(type).isCost === true
 export const countsSlots = (type: QuotaType): boolean => findQuotaType(type).countsSlots === true
 export const addsOne = (type: QuotaType): boolean => findQuotaType(type).takes === null
 
 export const computeAmounts = (job: Taking, executors: readonly string[]): Amounts =>
-  byQuotaType(({ takes }) => takes?.(job, executors) ?? 1)
+  mapQuotaTypes(({ takes }) => takes?.(job, executors) ?? 1)

@@ -1,12 +1,12 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
-import { isNear, type Subject, subjectKey } from './quota-rules.ts'
-import { type Amounts, addsOne, byQuotaType, countsSlots, type QuotaType, windowHours } from './quota-types.ts'
+import { isNear, makeSubjectKey, type Subject } from './quota-rules.ts'
+import { type Amounts, addsOne, countsSlots, mapQuotaTypes, type QuotaType, windowHours } from './quota-types.ts'
 import { type Measured, mergeMeasured, readUsage, type Usage } from './quota-usage.ts'
 
 /**
  * Avoids counting usage for each group of submissions, which takes longer than inserting the group. The last count plus
- * the number of sequence numbers drawn since is an upper bound of the present number of jobs. Far below every limit,
+ * the number of job sequences drawn since is an upper bound of the present number of jobs. Far below every limit,
  * the bound leads to the same decisions; otherwise everything is counted again. Costs and GPUs are always counted. The
  * cached counts were taken under the submission lock, when all jobs with drawn numbers were committed.
  */
@@ -21,7 +21,7 @@ export interface Comparison {
 interface Standing {
   sequence: number
   people: ReadonlyMap<string, Person>
-  /** Requests for approval by user; null: not read. */
+  /** Number of approval requests by user; null: not read. */
   blocked: ReadonlyMap<string, number> | null
 }
 
@@ -35,7 +35,7 @@ export type UsageCache = Map<string, { amounts: Amounts; hours: number; sequence
 
 const subjectsMax = 10_000
 
-export const getUsageMemory = perDomain((): UsageCache => new Map())
+export const getUsageCache = perDomain((): UsageCache => new Map())
 
 /** Reads the slot reservations, which change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
@@ -55,7 +55,7 @@ FROM job_sequence_seq s, jsonb_array_elements_text($1::text::jsonb) AS u(id)
 LEFT JOIN (SELECT user_id, count(*) FROM slot_reservation
   WHERE consumed_at IS NULL AND released_at IS NULL AND expires_at > berth_now() GROUP BY user_id) r ON r.user_id = u.id`
 
-/** The number of open approval requests by user. */
+/** Reads the number of pending approval requests by id of the user. */
 export async function readBlockedAmounts(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ userId: string; blocked: number }>(
     `SELECT requested_by AS "userId", count(*)::int AS blocked FROM approval WHERE status = 'PENDING' GROUP BY requested_by`,
@@ -69,15 +69,15 @@ interface Asked {
   compared: readonly Comparison[]
   standing: Standing
   coming: number
-  /** null: count everything and cache nothing. */
+  /** null: counts everything and caches nothing. */
   memory: UsageCache | null
 }
 
-/** Usage of all subjects of the applicable quotas: exact, or an upper bound that leads to the same decisions. */
+/** Reads the usage of all compared subjects: exact, or an upper bound that leads to the same decisions. */
 export async function readBoundedUsage(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
   const usage = new Map<string, Usage>()
   const count: Measured[] = []
-  for (const [key, own] of Map.groupBy(asked.compared, ({ subject }) => subjectKey(subject))) {
+  for (const [key, own] of Map.groupBy(asked.compared, ({ subject }) => makeSubjectKey(subject))) {
     const bound = findBound(key, own, asked)
     if (bound) usage.set(key, bound)
     else count.push(...own.map(({ subject, type }) => ({ subject, hours: windowOf(type) })))
@@ -97,7 +97,7 @@ function findBound(key: string, compared: readonly Comparison[], asked: Asked): 
   const person = compared[0]?.subject.kind === 'user' ? standing.people.get(compared[0].subject.id) : undefined
   const since = standing.sequence - counted.sequence
   const reserved = person?.reserved ?? 0
-  const atMost = byQuotaType(
+  const atMost = mapQuotaTypes(
     (_row, type) => counted.amounts[type] + (addsOne(type) ? since : 0) + (countsSlots(type) ? reserved : 0),
   )
   const isFar = ({ type, limit }: Comparison) => {
@@ -114,7 +114,7 @@ function remember(measured: readonly Measured[], usage: ReadonlyMap<string, Usag
   if (!memory) return
   if (memory.size + measured.length > subjectsMax) memory.clear()
   for (const { subject, hours } of measured) {
-    const one = usage.get(subjectKey(subject))
-    if (one) memory.set(subjectKey(subject), { amounts: one.amounts, hours, sequence: standing.sequence })
+    const one = usage.get(makeSubjectKey(subject))
+    if (one) memory.set(makeSubjectKey(subject), { amounts: one.amounts, hours, sequence: standing.sequence })
   }
 }

@@ -1,12 +1,12 @@
 import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { addDecimals, type Subject, subjectKey } from './quota-rules.ts'
+import { addDecimals, makeSubjectKey, type Subject } from './quota-rules.ts'
 import {
   type Amounts,
-  byQuotaType,
   countsSlots,
   findQuotaType,
+  mapQuotaTypes,
   type QuotaType,
   quotaTypes,
   windowHours,
@@ -20,13 +20,12 @@ import {
 export interface Usage {
   amounts: Amounts
   blocked: number
-  /** true: the subject has a job or an entry in the ledger. */
   known: boolean
 }
 
 export interface Measured {
   subject: Subject
-  /** Only this long a window is read; amounts of longer windows are 0. */
+  /** Length of the window that is read; amounts with a longer window are 0. */
   hours: number
 }
 
@@ -43,7 +42,7 @@ export async function readUsage(sql: Sql, measured: readonly Measured[]): Promis
 export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
   const longest = new Map<string, Measured>()
   for (const one of wanted) {
-    const key = subjectKey(one.subject)
+    const key = makeSubjectKey(one.subject)
     if ((longest.get(key)?.hours ?? -1) < one.hours) longest.set(key, one)
   }
   return [...longest.values()]
@@ -60,7 +59,7 @@ const [ofAlive, ofLedger] = [
 const amountsSql = (reserved: string) =>
   quotaTypes.map((type) => (countsSlots(type) ? `"${type}" + ${reserved} AS "${type}"` : `"${type}"`)).join(', ')
 
-/** Measures usage of a user, team or account; `owns` is the condition on the table `t`. Only users have slots. */
+/** SQL that measures the usage of subjects of this kind. `owns`: condition on a table alias. Only users have slots. */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
   SELECT s.kind, s.id, blocked, ${amountsSql(reserved)},
     EXISTS (SELECT FROM job t WHERE ${owns('t')}) OR EXISTS (SELECT FROM usage_ledger t WHERE ${owns('t')}) AS known
@@ -77,7 +76,7 @@ const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved
 const reservedSql = `(SELECT count(*)::int FROM slot_reservation r
   WHERE r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL AND r.expires_at > clock.now)`
 
-/** An account and those below it: "ml." ≤ name < "ml/" in byte order. */
+/** SQL condition: the account or one below it. In byte order the names below `ml` are from "ml." to before "ml/". */
 const inAccount = (t: string) =>
   `(${t}.account = s.id OR ${t}.account ~>~ (s.id || '.') AND ${t}.account ~<~ (s.id || '/'))`
 
@@ -100,13 +99,13 @@ DELETE FROM usage_ledger WHERE ctid = ANY(ARRAY(
 RETURNING 1`
 
 export const noUsage: Usage = {
-  amounts: byQuotaType(() => 0),
+  amounts: mapQuotaTypes(() => 0),
   blocked: 0,
   known: false,
 }
 
 export const addJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
-  amounts: byQuotaType((_row, type) => addDecimals(amounts[type], takes[type])),
+  amounts: mapQuotaTypes((_row, type) => addDecimals(amounts[type], takes[type])),
   blocked: blocked + (isBlocked ? 1 : 0),
   known: true,
 })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
 import { demand, userLevels, type Viewer } from '../access.ts'
-import { accountForm, accountRule, ownAccount } from '../accounts.ts'
-import { lockApplied, rememberApplied } from '../applied.ts'
+import { accountForm, accountRule, toOwnAccount } from '../accounts.ts'
+import { lockAppliedSettings, storeAppliedSetting } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { parseInput, withCapital } from '../parse.ts'
+import { capitalise, parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 import { listSubjects, type Payer, type QuotaRule, quotaActions, quotaScopes } from './quota-rules.ts'
@@ -32,11 +32,11 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
   )
 }
 
-/** Condition on a table alias: quotas that may concern the viewer. */
+/** SQL condition on a table alias: the quota may apply to the viewer. */
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
-  const own = bind(ownAccount(viewer.userName))
+  const own = bind(toOwnAccount(viewer.userName))
   return `CASE ${alias}.scope WHEN 'GLOBAL' THEN TRUE WHEN 'LEVEL' THEN ${alias}.key = ${level}
     WHEN 'USER' THEN ${alias}.key = ${name}
     WHEN 'TEAM' THEN ${alias}.key IN (SELECT t.name FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id})
@@ -45,7 +45,7 @@ export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unk
 }
 
 /** If quotas cannot be read, refuses submissions with Unavailable, so that callers retry. */
-export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
+export async function refuseIfUnreadable<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
@@ -87,15 +87,15 @@ const updateInput = z.strictObject({
   expectedVersion: versionInput,
 })
 
-/** `path`: of a quota in the configuration, which writes the name of the scope as `key`. */
-function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
+/** `path`: the path of the quota in the configuration, where the name of the scope is `key`. */
+function demandValidQuota({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const named = path.length > 0 ? 'key' : 'scope'
   const refuse = (field: string, message: string) => InvalidInput.at([...path, field].join('.'), message)
   if (scope === 'GLOBAL' && key !== null) throw refuse(named, 'Must be omitted: a GLOBAL quota applies to all users')
   if (scope !== 'GLOBAL' && key === null) throw refuse(named, `Must name the ${scope.toLowerCase()} that it limits`)
   if (scope === 'LEVEL' && !userLevels.some((level) => level === key))
     throw refuse(named, `Must be ${userLevels.join(', ')}`)
-  if (scope === 'ACCOUNT' && !accountForm.test(key ?? '')) throw refuse(named, withCapital(accountRule))
+  if (scope === 'ACCOUNT' && !accountForm.test(key ?? '')) throw refuse(named, capitalise(accountRule))
   if (!isCost({ type }) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
 }
 
@@ -103,9 +103,9 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
   demand(viewer, 'quota.write')
   const { key = null, ...rest } = parseInput(createInput, raw)
   const rule: QuotaRule = { ...rest, key }
-  demandSense(rule)
+  demandValidQuota(rule)
   return withSubmissionsLocked(domain, async (tx) => {
-    await demandNamed(tx, rule)
+    await demandScopeExists(tx, rule)
     const id = newId('quota', domain.time.nowMs())
     const { count } = await tx.prisma.quota.createMany({ data: { ...rule, id }, skipDuplicates: true })
     if (count === 0) throw duplicateQuota(rule)
@@ -117,8 +117,8 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
 const duplicateQuota = ({ type, action, scope }: QuotaRule) =>
   InvalidInput.at('type', `A ${scope} ${type} quota with action ${action} exists already; update that quota`)
 
-/** Refuses unknown names, because the quota would have no effect. Accounts are free text. */
-async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
+/** Refuses unknown levels, users and teams, for which a quota would have no effect. Accounts are free text. */
+async function demandScopeExists({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
   if (scope !== 'USER' && scope !== 'TEAM') return
   const where = { name: key ?? '' }
   const found = await (scope === 'USER' ? prisma.user.count({ where }) : prisma.team.count({ where }))
@@ -134,7 +134,7 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
     demandUnchanged('quota', { version }, change.expectedVersion)
     const detail = { action: change.action ?? before.action, limit: change.limit ?? before.limit }
     const rule = { ...before, ...detail }
-    demandSense(rule)
+    demandValidQuota(rule)
     const { limit: _, ...kind } = rule
     if (await quota.findFirst({ where: { ...kind, id: { not: id } } })) throw duplicateQuota(rule)
     await quota.update({ where: { id }, data: detail })
@@ -175,11 +175,11 @@ async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: 
 
 /** Applies the quotas of the configuration. Quotas that people created stay. */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
-  for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
+  for (const [index, rule] of declared.entries()) demandValidQuota(rule, ['quotas', String(index)])
   const { db, time, log } = domain
   await db.serializable(async (tx) => {
-    await lockApplied(tx)
-    const applied = await rememberApplied(tx, 'quotas', declared)
+    await lockAppliedSettings(tx)
+    const applied = await storeAppliedSetting(tx, 'quotas', declared)
     if (!applied) return
     const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [kindKey(rule), rule.limit]))
     const changed = declared.filter((rule) => last.get(kindKey(rule)) !== rule.limit)

@@ -1,7 +1,7 @@
 import type { Shape } from '../shape.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** Divisible resources: thousandths of a processor, bytes of memory, GPUs. */
+/** Amounts of divisible resources: thousandths of a processor, bytes of memory, GPUs. */
 export interface ResourceAmounts {
   cpu: number
   memory: number
@@ -12,14 +12,14 @@ export const resources = ['cpu', 'memory', 'gpu'] as const
 
 export const none: ResourceAmounts = { cpu: 0, memory: 0, gpu: 0 }
 
-export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): ResourceAmounts => ({
+export const addAmounts = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): ResourceAmounts => ({
   cpu: a.cpu + sign * b.cpu,
   memory: a.memory + sign * b.memory,
   gpu: a.gpu + sign * b.gpu,
 })
 
-/** Amounts that all copies of a job request. An exclusive job gets more. */
-export const requestedAmounts = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
+/** Amounts that all copies of a job request together. An exclusive job gets whole nodes instead. */
+export const sumRequested = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
   cpu: copies * cpuMillis,
   memory: copies * memoryBytes,
   gpu: copies * gpu,
@@ -36,23 +36,23 @@ export const sumAmounts = (placements: readonly Placement[]): ResourceAmounts =>
   )
 
 /** Amounts of the healthy nodes that are not used outside Berth. */
-export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
+export const computeSharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
   nodes
     .filter(({ state }) => state !== 'LOST')
     .reduce(
       (sum, { cpuMillis, memoryBytes, devices, others }) =>
-        added(
-          added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
+        addAmounts(
+          addAmounts(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
           others ? { cpu: others.cpuMillis, memory: others.memoryBytes, gpu: others.gpus.length } : none,
           -1,
         ),
       none,
     )
 
-/** true: the amounts are at most this part of the capacity. A part has at most six decimal digits. */
+/** true: the sum of the amounts is at most the fraction `part` of the capacity. `part` has at most six decimals. */
 export function isWithinShare(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
   if (part >= 1) return true
-  const sum = amounts.reduce((a, b) => added(a, b, 1), none)
+  const sum = amounts.reduce((a, b) => addAmounts(a, b, 1), none)
   const millionths = part > 0 ? BigInt(Math.max(1, Math.round(part * 1_000_000))) : 0n
   return resources.every(
     (resource) => sum[resource] === 0 || BigInt(sum[resource]) * 1_000_000n <= millionths * BigInt(capacity[resource]),

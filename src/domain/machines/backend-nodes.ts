@@ -39,7 +39,7 @@ export async function storeReport(
   reported: readonly ReportedNode[],
 ): Promise<NodesChanged | null> {
   // Compares without a lock first; `write` compares again under the lock.
-  const { writes, gone } = compare(await readStoredChunks(db.sql, leader.pool, ''), reported)
+  const { writes, gone } = compare(await readStoredNodes(db.sql, leader.pool, ''), reported)
   if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
   return db.locking(async (tx) => {
     await fence(tx, leader)
@@ -49,7 +49,7 @@ export async function storeReport(
 
 async function write(tx: Tx, pool: string, reported: readonly ReportedNode[], nowMs: number): Promise<NodesChanged> {
   await lockPool(tx, pool)
-  const { stored, writes, gone } = compare(await readStoredChunks(tx, pool, 'FOR UPDATE OF n'), reported)
+  const { stored, writes, gone } = compare(await readStoredNodes(tx, pool, 'FOR UPDATE OF n'), reported)
   await tx.query(writeSql, [pool, JSON.stringify(writes.map((row) => ({ ...row, id: newId('node', nowMs) })))])
   await writeDevices(tx, pool, writes, stored)
   const { removed, missing } = await dropGone(tx, pool, gone)
@@ -92,7 +92,7 @@ interface StoredNode extends NodeRow {
   hasLostRun: boolean
 }
 
-const readStoredChunks = (sql: Sql, pool: string, lock: '' | 'FOR UPDATE OF n'): Promise<StoredNode[]> =>
+const readStoredNodes = (sql: Sql, pool: string, lock: '' | 'FOR UPDATE OF n'): Promise<StoredNode[]> =>
   sql.query<StoredNode>(`${storedSql} ${lock}`, [pool], lock ? 'lock_backend_nodes' : 'backend_nodes')
 
 const storedSql = `
@@ -119,7 +119,7 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
   }
 }
 
-/** Reported as the lowest version, because a driver runs programs built for any earlier version. */
+/** Lowest CUDA version of a GPU, because a driver runs programs built for any earlier version. */
 const oldestCuda = '1.0'
 
 function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {

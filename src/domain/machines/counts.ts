@@ -1,10 +1,9 @@
 import type { Sql } from '../../platform/tx.ts'
 
-/** How many objects of the configuration and machines exist; lists of them are no longer. */
+/** Numbers of pools, queues and machines: upper bounds for the lengths of their lists. */
 export interface MachineCounts {
   pools: number
   submissionQueues: number
-  /** Nodes of the largest pool. */
   nodesPerPool: number
   gpus: number
   /** GPUs of the node with the most. */

@@ -2,7 +2,7 @@ import type { Domain } from '../domain.ts'
 import type { EngineCheck } from '../engine-check.ts'
 import { InvalidInput } from '../errors.ts'
 
-/** The container engines of machines that are nodes. */
+/** Container engines of nodes, each on its own machine. */
 
 /** Throws InvalidInput with the remedy if the server does not reach the engine. */
 export async function demandEngine({ checkEngine }: Domain, address: string): Promise<EngineCheck> {
@@ -12,7 +12,6 @@ export async function demandEngine({ checkEngine }: Domain, address: string): Pr
   return answer
 }
 
-/** The addresses of engines by the names of their nodes. */
 export async function readEngines({ db }: Pick<Domain, 'db'>, pool: string): Promise<ReadonlyMap<string, string>> {
   const where = { poolName: pool, engine: { not: null } }
   const nodes = await db.prisma.poolNode.findMany({ where, select: { name: true, engine: true } })

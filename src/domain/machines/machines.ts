@@ -14,9 +14,7 @@ export interface FreeNode {
   freeMemory: number
   cpuModel: string | null
   infiniband: boolean
-  /** true: the node has InfiniBand, and no run uses it. */
   infinibandFree: boolean
-  /** Only jobs with GPUs may run on it. */
   gpuJobsOnly: boolean
   interactive: number
   devices: readonly FreeDevice[]
@@ -27,7 +25,7 @@ export interface FreeNode {
 export interface Others {
   cpuMillis: number
   memoryBytes: number
-  /** Device indexes. Only their number is meaningful. */
+  /** Device indexes. Only the number of them is meaningful. */
   gpus: readonly number[]
 }
 
@@ -54,7 +52,7 @@ type Openness = Pick<FreeNode, 'state' | 'backOff'>
 
 export const takesRuns = (node: Openness): boolean => isOpen(node) && (node.backOff?.probes ?? 0) === 0
 
-/** true: the node takes runs now, or will when the run that is being tried has started. */
+/** true: the node takes runs now, or as soon as the run that probes it has started. */
 export const isOpen = ({ state, backOff }: Openness): boolean => state === 'READY' && backOff?.isOver !== false
 
 /** Machines that differ only in name, cores and memory. */
@@ -75,7 +73,7 @@ interface Machines {
   /** The suitable devices of each node; null: the node can never satisfy the shape. */
   suits(shape: Shape): readonly (Suit | null)[]
   indexOf(nodeId: string): number | undefined
-  /** The nodes as if they had no runs. Of equal nodes, only as many as this number of copies could need. */
+  /** Returns the nodes as if they had no runs; of equal nodes, at most `copies`. */
   emptyFor(copies: number): readonly FreeNode[]
   /** The result of `search` on empty machines, cached by shape. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
@@ -88,7 +86,7 @@ const known = new WeakMap<readonly FreeNode[], { given: readonly FreeNode[]; mac
 export function indexMachines(nodes: readonly FreeNode[]): Machines {
   const before = known.get(nodes)
   if (before && isSame(before.given, nodes)) return before.machines
-  const machines = survey(nodes)
+  const machines = buildMachines(nodes)
   known.set(nodes, { given: [...nodes], machines })
   return machines
 }
@@ -99,7 +97,7 @@ function isSame(before: readonly FreeNode[], now: readonly FreeNode[]): boolean 
   return true
 }
 
-function survey(given: readonly FreeNode[]): Machines {
+function buildMachines(given: readonly FreeNode[]): Machines {
   const nodes = given.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const rank = ranksOf(nodes)
   const kinds = new Map<string, Kind>()
@@ -108,21 +106,24 @@ function survey(given: readonly FreeNode[]): Machines {
       node.cpuModel,
       node.infiniband,
       node.gpuJobsOnly,
-      node.devices.map((d) => [d.index, d.model, strength(d)]),
+      node.devices.map((d) => [d.index, d.model, toStrengthKey(d)]),
     ])
-    const kind = kinds.get(key) ?? { example: node, strengths: node.devices.map((d) => rank.get(strength(d)) ?? 0) }
+    const kind = kinds.get(key) ?? {
+      example: node,
+      strengths: node.devices.map((d) => rank.get(toStrengthKey(d)) ?? 0),
+    }
     kinds.set(key, kind)
     return kind
   })
   const indexes = new Map(nodes.map(({ id }, at) => [id, at]))
-  const suits = remembering<readonly (Suit | null)[]>(devicesText)
+  const suits = memoizeByShape<readonly (Suit | null)[]>(devicesText)
   const findSuits = (shape: Shape) => {
-    const ofKind = new Map([...kinds.values()].map((kind) => [kind, suitOf(shape, kind)]))
+    const ofKind = new Map([...kinds.values()].map((kind) => [kind, findSuit(shape, kind)]))
     return kindOf.map((kind) => ofKind.get(kind) ?? null)
   }
-  const emptyFor = emptying(nodes, kindOf)
-  const shares = remembering<number | null>(JSON.stringify)
-  const verdicts = remembering<boolean>(JSON.stringify)
+  const emptyFor = createEmptyNodes(nodes, kindOf)
+  const shares = memoizeByShape<number | null>(JSON.stringify)
+  const verdicts = memoizeByShape<boolean>(JSON.stringify)
   return {
     nodes,
     suits: (shape) => suits(shape, findSuits),
@@ -142,7 +143,7 @@ function survey(given: readonly FreeNode[]): Machines {
 
 const mebibyte = 2 ** 20
 const shareMin = 2 ** 30
-/** Fraction of the memory of a backend's node that jobs get; the backend keeps the rest for the system. */
+/** Fraction of the memory of a delegated node that jobs get; the backend keeps the rest for the system. */
 const shareOfCluster = 0.9
 
 /**
@@ -160,7 +161,7 @@ function smallestShare({ cpuMillis, exclusive }: Shape, nodes: readonly FreeNode
   return shares.reduce((least, share) => Math.min(least, share))
 }
 
-function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {
+function createEmptyNodes(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {
   const numbers = new Map([...new Set(kindOf)].map((kind, number) => [kind, number]))
   const sizeOf = ({ cpuMillis, memoryBytes }: FreeNode, kind: Kind | undefined) =>
     [kind && numbers.get(kind), cpuMillis, memoryBytes].join('/')
@@ -169,15 +170,15 @@ function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines
   const few = (copies: number) => alike.flatMap((same) => same.slice(0, copies).map(({ node }) => node))
   const byCopies = new Map<number, readonly FreeNode[]>()
   return (copies) => {
-    const known = byCopies.get(copies) ?? few(copies).map(emptied)
+    const known = byCopies.get(copies) ?? few(copies).map(clearNode)
     byCopies.set(copies, known)
     return known
   }
 }
 
-const rememberedMax = 20_000
+const memoizedMax = 20_000
 
-function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: (shape: Shape) => T) => T {
+function memoizeByShape<T>(textOf: (shape: Shape) => string): (shape: Shape, find: (shape: Shape) => T) => T {
   const byShape = new WeakMap<Shape, { found: T }>()
   const byText = new Map<string, { found: T }>()
   return (shape, find) => {
@@ -185,7 +186,7 @@ function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: 
     if (known) return known.found
     const text = textOf(shape)
     const entry = byText.get(text) ?? { found: find(shape) }
-    if (byText.size === rememberedMax) byText.clear()
+    if (byText.size === memoizedMax) byText.clear()
     byText.set(text, entry)
     byShape.set(shape, entry)
     return entry.found
@@ -206,15 +207,14 @@ const devicesText = (shape: Shape): string =>
     shape.anyGpu,
   ])
 
-/** The node without runs and without use outside Berth. */
-const emptied = (node: FreeNode): FreeNode => ({
-  ...untouched({ ...node, others: node.others && { cpuMillis: 0, memoryBytes: 0, gpus: [] } }),
+/** Returns the node without runs of Berth and without use outside Berth. */
+const clearNode = (node: FreeNode): FreeNode => ({
+  ...clearRuns({ ...node, others: node.others && { cpuMillis: 0, memoryBytes: 0, gpus: [] } }),
   state: 'READY',
   backOff: null,
 })
 
-/** The node without runs of Berth. */
-export const untouched = (node: FreeNode): FreeNode => ({
+export const clearRuns = (node: FreeNode): FreeNode => ({
   ...node,
   backOff: node.backOff && { ...node.backOff, probes: 0 },
   freeCpu: node.cpuMillis - (node.others?.cpuMillis ?? 0),
@@ -228,10 +228,10 @@ export const untouched = (node: FreeNode): FreeNode => ({
  * Orders devices by memory, then tensor cores, then the highest CUDA version. Returned as text, so that equal devices
  * compare as equal.
  */
-const strength = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
+const toStrengthKey = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
 
 function ranksOf(nodes: readonly FreeNode[]): Map<string, number> {
-  const devices = new Map(nodes.flatMap((node) => node.devices.map((device) => [strength(device), device])))
+  const devices = new Map(nodes.flatMap((node) => node.devices.map((device) => [toStrengthKey(device), device])))
   const ranks = new Map<string, number>()
   let rank = -1
   let before: FreeDevice | null = null
@@ -251,7 +251,7 @@ function compareHighest(a: string | undefined, b: string | undefined): number {
   return compareVersions(a, b)
 }
 
-/** Dotted integers: 9.10 is above 9.9. */
+/** Compares dotted integers: 9.10 is above 9.9. */
 function compareVersions(a: string, b: string): number {
   const [left, right] = [a.split('.').map(Number), b.split('.').map(Number)]
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -261,10 +261,10 @@ function compareVersions(a: string, b: string): number {
   return 0
 }
 
-function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
-  const admitted = admittedBy(shape, example)
+function findSuit(shape: Shape, { example, strengths }: Kind): Suit | null {
+  const admitted = findAdmittedDevices(shape, example)
   if (admitted === null || admitted.length < shape.gpu) return null
-  const positions = named(shape)
+  const positions = namesDevices(shape)
     ? admitted
     : admitted.toSorted((a, b) => (strengths[a] ?? 0) - (strengths[b] ?? 0) || a - b)
   return { positions, strengths }
@@ -275,26 +275,26 @@ export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband' | 'gp
 }
 
 /**
- * Positions of the devices that match the filters, in the order of the device names in the filters; null: the machine
+ * Returns positions of devices that match the filters, in the order of the names in the filters; null: the machine
  * does not match.
  */
-function admittedBy(shape: Shape, machine: Hardware): number[] | null {
+function findAdmittedDevices(shape: Shape, machine: Hardware): number[] | null {
   const { cpuModel, infiniband, devices } = machine
-  if (!takesKind(shape, machine) || (shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? ''))
+  if (!mayRunOnKind(shape, machine) || (shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? ''))
     return null
   if (shape.gpu === 0) return []
   const serving = devices.flatMap((device, at) => (serves(shape, device) ? [at] : []))
-  if (!named(shape)) return serving
+  if (!namesDevices(shape)) return serving
   return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
 }
 
-export const takesKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
+export const mayRunOnKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
   gpu > 0 || !gpuJobsOnly
 
-/** Models of the machines on which a shape may be placed, and of the devices that it may get there. */
-export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
+/** Lists the CPU models of machines on which a shape may be placed, and the models of GPUs that it may get there. */
+export function listModelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
   const models = machines.flatMap((machine) => {
-    const admitted = admittedBy(shape, machine)
+    const admitted = findAdmittedDevices(shape, machine)
     const lacksGpus = shape.gpu > 0 && admitted?.length === 0
     if (admitted === null || lacksGpus) return []
     const devices = shape.exclusive ? machine.devices : admitted.map((at) => machine.devices[at])
@@ -303,7 +303,7 @@ export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[]
   return [...new Set(models)]
 }
 
-export const named = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
+export const namesDevices = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
 
 export function serves(
   shape: Shape,

@@ -1,17 +1,17 @@
-import { describeFilters, gibText, matchesAll, type Shape } from '../shape.ts'
-import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
+import { describeFilters, formatGib, matchesAll, type Shape } from '../shape.ts'
+import { type FreeDevice, type FreeNode, mayRunOnKind, namesDevices, serves, takesRuns } from './machines.ts'
 import { createFitting, place } from './placement.ts'
 
 /**
- * Explains why a job cannot be placed: lists each need that every machine fails, with the machine that comes closest. If
- * some machine satisfies each single need, lists the needs that are not satisfied on the same machine.
+ * Explains why a job cannot be placed: lists each need that no machine satisfies, with the machine that comes closest. If
+ * each single need is satisfied by some machine, lists the needs that no machine satisfies together.
  */
 
-export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
+export function listMissingResources(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []
   const open = nodes.filter(takesRuns)
   if (open.length === 0) return [nodes.length === 0 ? 'The pool has no nodes' : `No node is ready: ${statesOf(nodes)}`]
-  const ready = open.filter((node) => takesKind(shape, node))
+  const ready = open.filter((node) => mayRunOnKind(shape, node))
   if (ready.length === 0) return ['A node for jobs without GPUs: all that are ready take only jobs with GPUs']
   const alone = needsOf(shape).flatMap((need) => (ready.some(need.met) ? [] : need.words(ready)))
   if (alone.length > 0) return alone
@@ -39,7 +39,7 @@ interface Need {
 
 function needsOf(shape: Shape): Need[] {
   const { cpuMillis, memoryBytes, cpuModel, infiniband, exclusive } = shape
-  const name = { cpu: `${cpuMillis / 1000} cpu`, memory: gibText(memoryBytes) }
+  const name = { cpu: `${cpuMillis / 1000} cpu`, memory: formatGib(memoryBytes) }
   return [
     ...(cpuModel.length === 0
       ? []
@@ -58,7 +58,8 @@ function needsOf(shape: Shape): Need[] {
     {
       name: name.memory,
       met: ({ freeMemory }) => memoryBytes <= freeMemory,
-      words: (ready) => `${name.memory} on one node: ${gibText(most(ready, ({ freeMemory }) => freeMemory))} are free`,
+      words: (ready) =>
+        `${name.memory} on one node: ${formatGib(most(ready, ({ freeMemory }) => freeMemory))} are free`,
     },
     ...(shape.gpu > 0 ? [gpusOf(shape)] : []),
     ...(infiniband ? [infinibandNeed] : []),
@@ -67,7 +68,7 @@ function needsOf(shape: Shape): Need[] {
 }
 
 function gpusOf(shape: Shape): Need {
-  const fits = ({ index }: FreeDevice) => !named(shape) || (shape.gpuIds ?? []).includes(index)
+  const fits = ({ index }: FreeDevice) => !namesDevices(shape) || (shape.gpuIds ?? []).includes(index)
   const serving = ({ devices }: FreeNode) => devices.filter((device) => fits(device) && serves(shape, device))
   const free = (node: FreeNode) => serving(node).filter((device) => device.free).length
   const name = `${shape.gpu} GPU${shape.gpu > 1 ? 's' : ''}${describeFilters(shape)}`

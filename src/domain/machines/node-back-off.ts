@@ -10,7 +10,7 @@ import { lockPool } from '../limits/limits.ts'
 
 export interface StartFailure {
   runId: string
-  /** true: the executor reports that the node is the cause, not the job. */
+  /** true: the executor reports the node as the cause, not the job. */
   isNodes: boolean
   message: string
 }
@@ -20,7 +20,6 @@ export interface NodeTrouble {
   failures: number
   seconds: number
   because: string
-  /** true: the start before this one succeeded. */
   isFirst: boolean
 }
 
@@ -29,12 +28,12 @@ const backOffSecondsMax = 300
 const unknownMax = 3
 
 /** Length of the back-off; 0: none yet. */
-export function backOffSeconds(failures: number, isNodes: boolean): number {
+export function computeBackOffSeconds(failures: number, isNodes: boolean): number {
   const beyond = failures - (isNodes ? 1 : unknownMax)
   return beyond < 0 ? 0 : Math.min(backOffSecondsMax, 2 ** beyond)
 }
 
-/** Ignores failures during a back-off, because they belong to earlier starts. */
+/** Counts a failed start. Ignores failures during a back-off, because their starts were decided before it. */
 export async function countStartFailure(
   sql: Sql,
   pool: string,
@@ -49,7 +48,7 @@ export async function countStartFailure(
     [pool, runId],
   )
   const troubles = counted
-    .map((one) => ({ ...one, seconds: backOffSeconds(one.failures, isNodes), because: message }))
+    .map((one) => ({ ...one, seconds: computeBackOffSeconds(one.failures, isNodes), because: message }))
     .filter(({ seconds }) => seconds > 0)
   for (const { node, seconds } of troubles)
     await sql.query(
@@ -62,8 +61,8 @@ export async function countStartFailure(
 }
 
 /**
- * Resets the failures after a successful start. Ignores a start from before the back-off. `well`: nodes that recovered;
- * `remain`: other nodes still have failures.
+ * Resets the failures after a successful start. Ignores a start decided before the back-off. `well`: nodes that
+ * recovered; `remain`: other nodes still have failures.
  */
 export async function forgetStartFailures(
   sql: Sql,

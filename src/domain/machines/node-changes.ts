@@ -24,7 +24,7 @@ import { setStates } from './node-config.ts'
 const nodesPerPool = 10_000
 export const devicesPerNode = 1_024
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
-/** With an engine the name becomes the name of a folder and a part of handles, as in the configuration. */
+/** Names of nodes with an engine, which become names of folders and parts of handles, as in the configuration. */
 const machineName = /^[a-z0-9][\w.-]{0,62}$/i
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')
 
@@ -63,7 +63,7 @@ export interface AddedNode {
   troubles: readonly string[]
 }
 
-/** With an engine, the machine is asked first, and states what the input leaves out. */
+/** If the node has an engine, the engine reports the values that the input leaves out. */
 export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<AddedNode> {
   demand(viewer, 'node.write')
   const given = parseInput(nodeInput, raw)
@@ -75,7 +75,7 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
   const id = newId('node', domain.time.nowMs())
   await domain.db.locking(async (tx) => {
     await lockPool(tx, node.pool)
-    await demandRoom(tx, node)
+    await demandNewNode(tx, node)
     await insertNode(tx, id, node, devices)
     const { pool: _, ...detail } = node
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.add', id, detail })
@@ -108,7 +108,7 @@ function devicesOf({ gpus }: NodeInput) {
     .map((gpu, index) => ({ index, ...gpu }))
 }
 
-async function demandRoom({ prisma }: Tx, { pool, name: wanted, engine = null }: NodeInput): Promise<void> {
+async function demandNewNode({ prisma }: Tx, { pool, name: wanted, engine = null }: NodeInput): Promise<void> {
   const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
   const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
   if (isDelegated(row?.executors ?? []))
@@ -175,7 +175,7 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** Refused while a run or a hold is on the node. */
+/** Throws InvalidState while a run or a hold is on the node. */
 export async function deleteNode(domain: Domain, viewer: Viewer, target: Target): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const { id } = target

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../platform/generated/client.ts'
 import type { NodeState } from '../../platform/generated/enums.ts'
 import type { Tx } from '../../platform/tx.ts'
-import { rememberApplied } from '../applied.ts'
+import { storeAppliedSetting } from '../applied.ts'
 import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 import { newId } from '../ids.ts'
 
@@ -37,14 +37,14 @@ export async function applyNodes(
 ): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
-    if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue
-    // GPU models may have changed, so the effect of limits may have changed. Changes for the leader are written before the nodes are
-    // locked, because leaders lock in this order.
+    if (!(await storeAppliedSetting(tx, keyOf(pool, node.name), node))) continue
+    // GPU models may have changed, and with them the effect of limits. The message for the leader is written before the
+    // nodes are locked, because leaders lock in this order.
     if (changed.length === 0) await tellLimits(tx, pool)
     await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
   }
-  const gone = await goneOf(tx, pool, nodes)
+  const gone = await findRemovedNodes(tx, pool, nodes)
   if (gone.length > 0 && changed.length === 0) await tellSettings(tx, pool)
   if (gone.length > 0) await dropNodes(tx, pool, gone)
   if (changed.length + gone.length > 0) await tellNodes(tx, pool)
@@ -64,14 +64,14 @@ export async function setStates(
 
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
-async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
+async function findRemovedNodes(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
   const names = nodes.map(({ name }) => name)
-  const applied = await rememberApplied(tx, `nodes/${pool}`, names)
+  const applied = await storeAppliedSetting(tx, `nodes/${pool}`, names)
   const last = (applied?.last ?? []) as string[]
   return last.filter((name) => !names.includes(name))
 }
 
-/** A node with runs is only drained. */
+/** Removes nodes; a node with runs is drained instead. */
 async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promise<void> {
   const keys = names.map((name) => keyOf(pool, name))
   await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })

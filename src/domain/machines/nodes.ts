@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Hardware } from './machines.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** Reads the nodes with their free resources. `transition` frees allocated resources. */
+/** Reads the nodes with their free resources. `allocate` takes resources, `transition` frees them. */
 export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
   return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
 }
@@ -30,13 +30,13 @@ FROM node n CROSS JOIN LATERAL (
   SELECT n.held_gpus || ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS devices OFFSET 0) taken
 WHERE n.pool = $1 ORDER BY n.name`
 
-/** Equal machines are merged into one row. */
+/** A kind of machine of a pool; equal machines have one row. */
 export interface PoolHardware extends Hardware {
   pool: string
   names: readonly string[]
 }
 
-/** Includes nodes in any state, because it may change before the job starts. */
+/** Reads nodes in any state, because the state may change before the job starts. */
 export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
   sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
 
@@ -50,7 +50,7 @@ FROM node n, LATERAL (
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`
 
 /**
- * Database constraints refuse resources that are not free, even if two leaders were active. A delegated node accepts
+ * Takes resources for runs. Database constraints refuse resources that are not free. A delegated node accepts
  * every run.
  */
 export async function allocate(

@@ -2,10 +2,10 @@ import type { Shape } from '../shape.ts'
 import { type FreeNode, indexMachines } from './machines.ts'
 
 /**
- * The most that all copies of a job may hold: their request or, for an exclusive job, whole nodes. Costs, quotas and
- * approvals use this.
+ * Computes the maximum that all copies of a job may hold: their request or, for an exclusive job, whole nodes. Costs,
+ * quotas and approvals use this.
  */
-export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): { cpuMillis: number; gpu: number } {
+export function computeMaximumUse(shape: Shape, nodes: readonly FreeNode[]): { cpuMillis: number; gpu: number } {
   const { copies, cpuMillis, memoryBytes, gpu, exclusive } = shape
   const asked = { cpuMillis: copies * cpuMillis, gpu: copies * gpu }
   if (!exclusive) return asked

@@ -1,5 +1,5 @@
 import type { Shape } from '../shape.ts'
-import { type FreeNode, indexMachines, named, type Suit, takesRuns } from './machines.ts'
+import { type FreeNode, indexMachines, namesDevices, type Suit, takesRuns } from './machines.ts'
 
 export { type FreeDevice, type FreeNode, indexMachines } from './machines.ts'
 
@@ -21,17 +21,17 @@ export interface Placement {
   /** true: the copy uses the InfiniBand of the node exclusively. */
   infiniband: boolean
   interactive: boolean
-  /** true: the backend has not reported the node yet; until then the amounts count on this likely node. */
+  /** true: the backend has not reported the node of the run yet; until then the amounts count on this likely node. */
   provisional?: true
 }
 
 export interface PlaceOptions {
-  /** The part of a node that the job may use, as the same machine with fewer free resources; null: no part. */
+  /** Returns the node with the free resources that the job may use; null: the job may not use the node. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
-  /** Upper bound of free GPUs per machine, by the order of machine names. */
+  /** Upper bounds of the free GPUs of the nodes, in the order of `nodes`. */
   freeGpus?: ArrayLike<number> | undefined
-  /** Limits the GPUs of a job with several copies. */
+  /** Creates a counter that limits the GPUs of a job with several copies. */
   budget?: (() => Budget) | undefined
 }
 
@@ -46,7 +46,7 @@ export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOp
   return best && [placementOn(search, best)]
 }
 
-/** Ignores whether a node takes runs at the moment. */
+/** true: the job fits on empty nodes. Ignores whether a node takes runs at the moment. */
 export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
   return indexMachines(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
@@ -57,7 +57,7 @@ export const placeOnEmpty = (
   options: PlaceOptions = {},
 ): Placement[] | null => place(shape, indexMachines(nodes).emptyFor(shape.copies), options)
 
-/** Answers many placement queries while runs start and end. */
+/** Places a shape repeatedly while runs start and end. */
 export interface Fitting {
   nodes: readonly FreeNode[]
   indexOf(nodeId: string): number | undefined
@@ -141,7 +141,7 @@ function hasRoom(shape: Shape, node: FreeNode): boolean {
 const isUntouched = ({ freeCpu, cpuMillis, freeMemory, memoryBytes, infiniband, infinibandFree }: FreeNode) =>
   freeCpu === cpuMillis && freeMemory === memoryBytes && infiniband === infinibandFree
 
-/** Smaller is better; fields are compared in order. */
+/** Rating of a node: smaller is better; fields are compared in order. */
 interface Score {
   apart: number
   strength: number
@@ -165,7 +165,7 @@ const compareScores = (a: Score, b: Score): number =>
   a.memory - b.memory ||
   a.wasted - b.wasted
 
-/** Writes the rating into `score`; false: the node does not fit. */
+/** Writes the rating of the candidate into `score`; false: the copy does not fit on the node. */
 function rate(
   { shape, interactive }: Pick<Search, 'shape' | 'interactive'>,
   candidate: Candidate,
@@ -186,7 +186,7 @@ function rate(
 
 /** Rates a set of devices by its strongest device. */
 function rateDevices(shape: Shape, { seen, suit }: Candidate, score: Score): boolean {
-  const inOrder = named(shape)
+  const inOrder = namesDevices(shape)
   let chosen = 0
   score.strength = 0
   score.place = 0
@@ -231,8 +231,8 @@ function placementOn(
 }
 
 /**
- * Places copies one after the other on the best node. After each copy the node is rated again by what is left. A node
- * is skipped once the job may use no more of its GPU models.
+ * Places copies one after the other on the best node. After each copy the node is rated again by its remaining
+ * resources. A node is skipped once the job may use no more of its GPU models.
  */
 function placeGang(search: Search): Placement[] | null {
   const { shape } = search
@@ -240,7 +240,7 @@ function placeGang(search: Search): Placement[] | null {
   const candidates = rateAll(search)
   const placements: Placement[] = []
   while (placements.length < shape.copies) {
-    const best = firstOf(candidates)
+    const best = findBestRated(candidates)
     if (!best) return null
     const placement = { ...placementOn(search, best), replica: placements.length }
     if (mayHave?.(modelsOf(best.seen, placement)) === false) {
@@ -272,7 +272,7 @@ function rateAll(search: Search): Set<Rated> {
   return candidates
 }
 
-function firstOf(candidates: Iterable<Rated>): Rated | null {
+function findBestRated(candidates: Iterable<Rated>): Rated | null {
   let best: Rated | null = null
   for (const candidate of candidates) if (!best || isBetter(candidate.score, best.score)) best = candidate
   return best
@@ -293,7 +293,10 @@ export function takeResources(
   for (const id of gpuIds) setFree(node, id, { free: false })
 }
 
-export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
+export function freeResources(
+  node: FreeNode,
+  { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes,
+): void {
   node.freeCpu += cpuMillis
   node.freeMemory += memoryBytes
   if (infiniband) node.infinibandFree = node.infiniband
@@ -307,7 +310,7 @@ function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean })
   if (device) device.free = free
 }
 
-/** The nodes and GPUs that Berth has chosen; empty where the backend chooses. */
+/** Lists the nodes and GPUs that Berth chose; both are empty if the backend chooses them. */
 export function listChosen(placements: readonly Placement[]): { nodes: string[]; gpuIds: number[] } {
   const chosen = placements.filter(({ provisional }) => !provisional)
   return { nodes: [...new Set(chosen.map(({ node }) => node))], gpuIds: chosen.flatMap(({ gpuIds }) => gpuIds) }

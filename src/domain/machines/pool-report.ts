@@ -16,9 +16,9 @@ export interface ExecutorReport {
   message: string | null
   /** Resources that jobs may request but whose limit the executor does not enforce. */
   unenforced: readonly string[]
-  /** The names of the custom attributes `<executor>.NAME` that the executor accepts; undefined: it ignores all. */
+  /** Names of the custom attributes `<executor>.NAME` that the executor accepts; undefined: it ignores all attributes. */
   attributes?: readonly string[]
-  /** For some unaccepted names, the field to use instead. */
+  /** For some attributes that it refuses, the field to use instead. */
   insteadOf?: Readonly<Record<string, string>>
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
@@ -30,12 +30,11 @@ export interface ExecutorReport {
 }
 
 export interface EngineReport {
-  /** For people; null: it does not answer. */
+  /** Name and version for display; null: the engine does not answer. */
   engine: string | null
   latencyMs: number | null
-  /** Why it does not answer; null: it does. */
+  /** Why the engine does not answer; null: it answers. */
   silence: string | null
-  /** Repairs that the machine needs, as sentences. */
   troubles: readonly string[]
 }
 
@@ -49,7 +48,7 @@ export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, repor
   await db.serializable((tx) => tx.prisma.pool.updateMany({ where: { name: pool }, data }))
 }
 
-/** The machine of a node; null: the node has no engine of its own, or none was asked yet. */
+/** The report about the engine of a node; null: the node has no engine of its own, or no report exists yet. */
 export function findMachine(reports: unknown, node: string): EngineReport | null {
   const all = Object.values((reports ?? {}) as Partial<PoolReport['executors']>)
   return all.find((report) => report?.machines?.[node])?.machines?.[node] ?? null

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/tx.ts'
-import { rememberApplied } from '../applied.ts'
+import { storeAppliedSetting } from '../applied.ts'
 import { tellSettings } from '../changes.ts'
 import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
@@ -12,7 +12,7 @@ export interface DeclaredPlanning {
 }
 
 export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlanning): Promise<boolean> {
-  if (!(await rememberApplied(tx, `planning/${pool}`, declared))) return false
+  if (!(await storeAppliedSetting(tx, `planning/${pool}`, declared))) return false
   await lockPool(tx, pool)
   const data = { scheduling: { ...declared.scheduling }, weights: { ...declared.weights } }
   await tx.prisma.pool.update({ where: { name: pool }, data })
@@ -20,7 +20,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   return true
 }
 
-/** The policy decides which bids count, so the bids of waiting entries are updated too. */
+/** Also updates the bids of waiting entries, because the policy decides which bids count. */
 export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
   const { count } = await tx.prisma.pool.updateMany({
     where: { name: pool, policy: { not: policy } },

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/tx.ts'
-import { lockApplied, rememberApplied, singleUserKey } from '../applied.ts'
+import { lockAppliedSettings, singleUserKey, storeAppliedSetting } from '../applied.ts'
 import { tellLimits, tellLimitsOfAllPools } from '../changes.ts'
 import { applyRates, type Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
@@ -37,17 +37,17 @@ export async function applyPools(
   { pools, queues }: { pools: readonly DeclaredPool[]; queues: readonly DeclaredQueue[] },
 ): Promise<void> {
   await domain.db.locking(async (tx) => {
-    await lockApplied(tx)
+    await lockAppliedSettings(tx)
     for (const pool of pools) await applyDeclared(domain, tx, pool)
-    if (await rememberApplied(tx, 'queues', queues)) await applyQueues(tx, queues)
-    // In the other mode, unset limits have other values.
-    if (await rememberApplied(tx, singleUserKey, domain.singleUser)) await tellLimitsOfAllPools(tx)
+    if (await storeAppliedSetting(tx, 'queues', queues)) await applyQueues(tx, queues)
+    // Unset limits have other values in single-user mode than in multi-user mode.
+    if (await storeAppliedSetting(tx, singleUserKey, domain.singleUser)) await tellLimitsOfAllPools(tx)
     await warnOfUndeclared(domain, tx, pools)
   })
   domain.wakeups.poke('queue')
 }
 
-/** Warns of pools that are stored but no longer declared: their jobs stay, but no server leads them. */
+/** Warns of stored pools that the configuration no longer declares: their jobs stay, but no server schedules them. */
 async function warnOfUndeclared({ log }: Domain, tx: Tx, pools: readonly DeclaredPool[]): Promise<void> {
   const left = await tx.query<{ pool: string; jobs: number }>(undeclaredSql, [pools.map(({ name }) => name)])
   for (const { pool, jobs } of left)
@@ -62,7 +62,7 @@ const undeclaredSql =
 
 async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Promise<void> {
   const { nodes, limits = {}, rates = null, scheduling = {}, weights = {}, ...pool } = declared
-  if (await rememberApplied(tx, `pool/${pool.name}`, pool)) {
+  if (await storeAppliedSetting(tx, `pool/${pool.name}`, pool)) {
     await applyPool(tx, pool)
     domain.log.info({ pool: pool.name }, 'applied a pool from the configuration')
   }
@@ -112,7 +112,7 @@ export interface Here {
  * Binds a pool of one machine to the first data directory that uses it. Returns whether this process may compete for
  * the pool.
  */
-export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
+export async function bindPoolToDirectory({ db }: Domain, pool: string, here: Here): Promise<boolean> {
   const rows = await db.sql.query(bindSql, [pool, here.id, here.holdsDatabase])
   return rows.length > 0
 }

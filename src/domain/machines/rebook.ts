@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { tellRuns } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
-import { type Book, type Booking, type Chosen, rebooked } from './rebooking.ts'
+import { type Book, type Booking, type Chosen, listRebookings } from './rebooking.ts'
 
 export interface ChosenNodes {
   runId: string
@@ -17,7 +17,7 @@ export async function rebook(sql: Sql, pool: string, runs: readonly ChosenNodes[
   // to which it was moved.
   const locked = await sql.query<{ id: string }>(lockSql, [pool, names, [...chosen.keys()]], 'lock_chosen_nodes')
   const books = await sql.query<Book>(booksSql, [locked.map(({ id }) => id)], 'books')
-  const changed = rebooked(books, chosen)
+  const changed = listRebookings(books, chosen)
   if (changed.length === 0) return
   const before = new Map(books.flatMap(({ bookings }) => bookings.map((each) => [keyOf(each), each])))
   const rows = changed.map((each) => ({ ...each, was: before.get(keyOf(each)) }))
@@ -42,7 +42,7 @@ SELECT n.id, n.name, n.cpu_millis - n.held_cpu_millis AS cpu, n.memory_bytes - n
     WHERE a.node_id = n.id), '[]') AS bookings
 FROM node n WHERE n.id = ANY($1::text[]) ORDER BY n.id`
 
-/** A run that ended meanwhile has no allocation to move; then its node stays unchanged. */
+/** Changes no node for a run that ended meanwhile, because its allocation is gone. */
 const moveSql = `
 WITH new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n("runId" text, replica int, "nodeId" text, cpu int, memory bigint,

@@ -1,4 +1,4 @@
-import { takesKind } from './machines.ts'
+import { mayRunOnKind } from './machines.ts'
 
 /**
  * Moves allocations to the nodes that a backend chooses. Pure function. The allocation of a run is provisional until
@@ -24,9 +24,8 @@ export interface Book {
   name: string
   cpu: number
   memory: number
-  /** Devices that are not used outside Berth. */
+  /** Indexes of the devices that are not used outside Berth. */
   devices: readonly number[]
-  /** Runs without devices never run there. */
   gpuJobsOnly: boolean
   /** Bookings in the order of their starts. */
   bookings: readonly Booking[]
@@ -38,7 +37,7 @@ export interface Chosen {
 }
 
 /** Returns the changed bookings. Copies on nodes that are not in `books` stay. */
-export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Booking[] {
+export function listRebookings(books: readonly Book[], chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Booking[] {
   const pages = new Map(books.map((book) => [book.name, new Page(book)]))
   const all = [...pages.values()]
   const vacated: Page[] = []
@@ -62,7 +61,7 @@ export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string
 
 const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`
 
-/** The nodes chosen for the run; a backend may report fewer nodes than there are copies. */
+/** Finds the node chosen for a copy; copies share nodes if the backend reports fewer nodes than copies. */
 function findChosenNode(
   { runId, replica }: Booking,
   chosenByRun: ReadonlyMap<string, readonly Chosen[]>,
@@ -108,7 +107,7 @@ class Page {
   }
 
   takes({ slots }: Booking): boolean {
-    return takesKind({ gpu: slots.length }, this.#book)
+    return mayRunOnKind({ gpu: slots.length }, this.#book)
   }
 
   fits({ cpu, memory, slots }: Booking): boolean {
@@ -132,7 +131,7 @@ class Page {
     this.#gpus -= one * slots.length
   }
 
-  /** Assigns each device index to one booking. Bookings beyond the number of devices get indexes that no device has. */
+  /** Gives each booking its own device indexes. If there are too few devices, some indexes exceed those of the devices. */
   number(): void {
     const { devices } = this.#book
     const used = new Set<number>()

@@ -1,30 +1,30 @@
-/** The window of a capacity reservation, including its start and excluding its end. */
+/** The window of a capacity reservation. It includes `startsMs` and excludes `endsMs`. */
 
 export interface Window {
   startsMs: number
   endsMs: number
 }
 
-export function windowState({ startsMs, endsMs }: Window, atMs: number): 'AHEAD' | 'OPEN' | 'OVER' {
+export function getWindowState({ startsMs, endsMs }: Window, atMs: number): 'AHEAD' | 'OPEN' | 'OVER' {
   if (endsMs <= atMs) return 'OVER'
   return startsMs <= atMs ? 'OPEN' : 'AHEAD'
 }
 
-/** Condition on rows of capacity_reservation: the window has not ended. */
+/** SQL condition on capacity_reservation: the window has not ended. */
 export const windowNotOverSql = 'ends_at > berth_now()'
 
 /**
- * Nodes that a job without a reservation cannot use if it starts at `atMs`: a window on them begins before the job ends
- * and is not over.
+ * Lists nodes that a job without a reservation cannot use if it starts at `atMs`: a window on them begins before the
+ * job ends and is not over.
  */
-export function closedNodes(
+export function listClosedNodes(
   reservations: readonly (Window & { nodes: readonly string[] })[],
   { atMs, runSeconds }: { atMs: number; runSeconds: number | null },
 ): ReadonlySet<string> {
   const endsMs = runSeconds === null ? Number.POSITIVE_INFINITY : atMs + runSeconds * 1_000
   return new Set(
     reservations
-      .filter((window) => windowState(window, atMs) !== 'OVER' && window.startsMs < endsMs)
+      .filter((window) => getWindowState(window, atMs) !== 'OVER' && window.startsMs < endsMs)
       .flatMap(({ nodes }) => nodes),
   )
 }

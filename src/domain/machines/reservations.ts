@@ -66,7 +66,7 @@ async function demandFree(tx: Tx, input: ReservationInput & { nativeId: string |
   if (taken > 0) throw InvalidInput.at('name', `Pool ${pool} already has a reservation ${wanted}; choose another name`)
 }
 
-/** The names of the nodes, which are in the pool and free at that time. */
+/** Throws InvalidInput unless the nodes are in the pool and have no other reservation then. Returns their names. */
 async function demandNodes({ prisma }: Tx, { pool, startsAt, endsAt }: ReservationInput, nodeIds: string[]) {
   const there = await prisma.poolNode.findMany({
     where: { poolName: pool, id: { in: nodeIds } },
@@ -154,8 +154,8 @@ export async function readReservations(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Throws InvalidInput. A reservation of another project is reported like an unknown one. */
-export function reservationFor(
+/** Throws InvalidInput; a reservation of another project is reported as unknown. */
+export function resolveReservation(
   { id, project, pool }: { id: string; project: string | null; pool: string },
   named: ReadonlyMap<string, NamedReservation>,
 ): NamedReservation {

@@ -56,7 +56,7 @@ async function lockMode(sql: Sql): Promise<StoredMode> {
   return row
 }
 
-const lookMs = 1_000
+const pollMs = 1_000
 
 export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' | 'log'>, end: () => void): Loop {
   let hasEnded = false
@@ -68,7 +68,7 @@ export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' 
     log.warn('another server of this database entered multi-user mode; restarting, because users must log in here too')
     end()
   }
-  return createLoop({ name: 'access mode', pollMs: lookMs, runOnce: look, clock, log })
+  return createLoop({ name: 'access mode', pollMs: pollMs, runOnce: look, clock, log })
 }
 
 /** Also revokes every token and disables every user but `local`, so that the next start does not enter multi-user mode. */

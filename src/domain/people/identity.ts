@@ -13,9 +13,9 @@ export interface Claims extends Identity {
   readonly name: string
   readonly displayName: string | null
   readonly email: string | null
-  /** null: not in the claims; then a new person becomes VIEWER, and a known person keeps the level. */
+  /** null: the claims have no level; then a new person becomes VIEWER, and a known person keeps the level. */
   readonly level: UserLevel | null
-  /** Names of all teams of the person; null: not in the claims. */
+  /** Names of all teams of the person; null: the claims have no teams. */
   readonly teams: readonly string[] | null
 }
 
@@ -75,7 +75,7 @@ async function readPerson(sql: Sql, { issuer, subject }: Identity): Promise<Know
   return row ?? null
 }
 
-/** undefined: the person is new, and the name belongs to another user. */
+/** Creates or updates the user. undefined: the person is new, and the name belongs to another user. */
 async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<{ id: string; isNew: boolean } | undefined> {
   const { user } = tx.prisma
   const { name, issuer: oidcIssuer, subject: oidcSubject } = claims
@@ -95,7 +95,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<{ id:
   return count === 0 ? undefined : { id: newId, isNew: true }
 }
 
-/** Creates missing teams, because the provider decides about membership. false: the person is refused. */
+/** Writes the person and the teams. Creates missing teams, because the provider decides about membership. false: refused. */
 async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
   const row = await writePerson(tx, claims, newId('user', time.nowMs()))
   if (!row) return false

@@ -77,11 +77,10 @@ async function demandEditable({ prisma }: Tx, viewer: Viewer, { id, expectedVers
   demandUnchanged('saved view', view, expectedVersion)
 }
 
-/** A view belongs to the user who saved it; an ADMIN may change those that others see. */
+/** A user may edit the views that the user saved; an ADMIN may also edit views that other users see. */
 export const mayEditView = (viewer: Viewer, { ownerId, scope }: SavedView): boolean =>
   ownerId === viewer.userId || (viewer.level === 'ADMIN' && scope !== 'USER')
 
-/** Pinned views first, then by name. */
 export async function listViewIds(sql: Sql, { userId }: Viewer, page: string | null): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT v.id FROM saved_view v

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAdmin, type Viewer } from '../access.ts'
-import { isAtOrBelow, ownAccount } from '../accounts.ts'
+import { isAtOrBelow, toOwnAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
@@ -43,7 +43,7 @@ export async function readMemberships(sql: Sql, userIds: readonly string[]): Pro
 const rootSql = (account: string) => `(SELECT o.account FROM team o
   WHERE ${account} = o.account OR starts_with(${account}, o.account || '.') ORDER BY length(o.account) LIMIT 1)`
 
-/** Accounts of teams above these accounts, which an ADMIN may charge without being a member. */
+/** Reads accounts of teams above these accounts. An ADMIN may charge them without being a member. */
 export async function readRoots(sql: Sql, accounts: readonly string[]): Promise<string[]> {
   if (accounts.length === 0) return []
   const rows = await sql.query<{ root: string }>(
@@ -77,23 +77,23 @@ interface AccountRequest {
 
 /** Throws InvalidInput for an account that the viewer may not charge. */
 export function resolveAccount({ asked, viewer, memberships, team }: AccountRequest): string {
-  const own = ownAccount(viewer.userName)
+  const own = toOwnAccount(viewer.userName)
   if (asked == null) return team?.account ?? own
   const allowed = [own, ...memberships.teams.map(({ account }) => account)]
   if (viewer.level === 'ADMIN' || allowed.some((account) => isAtOrBelow(asked, account))) return asked
   throw InvalidInput.at('spec.account', `Must be ${allowed.join(' or ')}, or an account below it`)
 }
 
-/** Accounts of which the viewer may see all jobs, including those of all accounts below. */
+/** Reads the accounts of the viewer and of the viewer's teams. The viewer may see their jobs and those of accounts below. */
 export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
   const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
-  return [ownAccount(userName), ...teams.map(({ account }) => account)]
+  return [toOwnAccount(userName), ...teams.map(({ account }) => account)]
 }
 
 export const teamsOfUserMax = 50
 export const memberChangesMax = 1_000
 
-/** The name of a team becomes an account; `users` is taken, as the account of people without a team. */
+/** The name of a team becomes an account. `users` is refused, because it is the account of people without a team. */
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
@@ -192,7 +192,7 @@ async function addMembersTo({ prisma }: Tx, id: string, userIds: readonly string
   await prisma.teamMember.createMany({ data: members, skipDuplicates: true })
 }
 
-/** Exactly one of the two is set. */
+/** Exactly one field is set. */
 export const nameOrId = z.strictObject({ id: z.string().nullish(), name: z.string().nullish() })
 type NameOrId = z.output<typeof nameOrId>
 
@@ -200,13 +200,12 @@ const whereTeam = ({ id, name }: NameOrId) => (id == null ? { name: name ?? '' }
 const describeTeam = ({ id, name }: NameOrId) => (id ?? name ?? '').slice(0, 64)
 
 interface TeamChoice {
-  /** All teams of the user; undefined: no change. */
+  /** The new list of all teams of the user; undefined: no change. */
   teams?: readonly NameOrId[] | undefined
   /** undefined: no change, except that a default team that the user left is cleared. */
   defaultTeam?: NameOrId | null | undefined
 }
 
-/** Throws InvalidInput for an unknown team. */
 export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
   if (teams && teams.length > teamsOfUserMax) throw InvalidInput.at('teams', `Must be at most ${teamsOfUserMax}`)
   if (teams) await replaceTeams(tx, userId, teams)

@@ -102,7 +102,7 @@ export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Pr
   await tx.prisma.apiToken.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt } })
 }
 
-/** Revoking a token again changes nothing. Without token.any, a viewer finds only the own tokens. */
+/** Has no effect on a revoked token. Without the permission token.any, other users' tokens are not found. */
 export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
   await domain.db.serializable(async (tx) => {
     const token = await tx.prisma.apiToken.findUnique({ where: { id }, include: { user: true } })

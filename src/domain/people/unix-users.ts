@@ -7,12 +7,12 @@ import { findTraits } from '../executors.ts'
  * The system account that runs the processes of a job (`User.unixUser`). Without one, a job under a server that runs as
  * root would also run as root, and could read the memory of the server and the password of its database. Such a job is
  * refused unless the pool has `jobsAsRoot`. Accounts that own files of the server never run jobs. The executor checks
- * this again at the start.
+ * this again when a run starts.
  */
 
 export type UnixUsers = ReadonlyMap<string, string>
 
-/** A user without an account is missing in the result. */
+/** Reads system accounts by id of the user. Omits users without one. */
 export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promise<UnixUsers> {
   const rows = await sql.query<{ id: string; unixUser: string }>(
     `SELECT u.id, u.unix_user AS "unixUser"
@@ -28,11 +28,10 @@ interface Asking {
   destination: { pool: string; unixUserRequired: boolean; reservedUnixUsers: readonly string[] }
   executor: string
   userName: string
-  /** null: the user has no account. */
   unixUser: string | null
 }
 
-export function unixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
+export function listUnixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
   if (!findTraits(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
   if (unixUser !== null && destination.reservedUnixUsers.includes(unixUser))

@@ -70,7 +70,7 @@ export interface Identity {
 
 const identityKey = 'user_oidc_issuer_oidc_subject_key'
 
-/** true: another transaction stored the same identity; a retry finds its row. */
+/** true: another transaction stored the same identity first; a retry finds its row. */
 export const isTakenIdentity = (error: unknown): boolean => brokenConstraint(error) === identityKey
 
 export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -112,7 +112,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
     await tx.prisma.user.update({ where: { id }, data: given(columns) })
-    // Limits of the pools hold back the waiting jobs of a disabled user.
+    // The waiting jobs of a disabled user are held back by a limit in each pool.
     if (disabled !== before.disabled) await tellLimitsOfAllPools(tx)
     if (identity !== undefined) await linkIdentity(tx, id, identity)
     await setTeams(tx, id, { teams, defaultTeam })
@@ -192,7 +192,7 @@ async function demandAdministratorLeft(
   { prisma }: Tx,
   { before, after }: { before: Known; after: Known },
 ): Promise<void> {
-  // In single-user mode `local` has every permission. In the mode of users, `local` cannot log in.
+  // In single-user mode `local` has every permission. In multi-user mode `local` cannot log in.
   if (singleUser || !hasEveryPermission(before) || hasEveryPermission(after) || before.name === localUser) return
   const where = { level: 'ADMIN', deny: { isEmpty: true }, disabled: false } as const
   const others = await prisma.user.count({ where: { ...where, id: { not: before.id }, name: { not: localUser } } })

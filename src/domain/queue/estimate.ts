@@ -6,14 +6,14 @@ import { readPoolReservations } from '../machines/reservations.ts'
 import type { Reason } from '../reason.ts'
 import { holdingSql } from '../state.ts'
 import { computeFits, readWaitingShapes, type WaitingShape } from './fit.ts'
-import { type ExpectedEnd, type FitQuery, fitKey, fitsAt, type NodesNow } from './fits-at.ts'
+import { type ExpectedEnd, type FitQuery, findFitTime, type NodesNow, toFitKey } from './fits-at.ts'
 import { type ForecastStart, readForecasts } from './forecasts.ts'
 import { type InLine, readLine } from './line.ts'
 import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
 
 /**
  * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader. The earliest start: all
- * gates are open, and enough runs have reached their stated maximum run times for the job to fit. The latest start: all
+ * gates are open, and the job fits because enough runs have reached their stated maximum run times. The latest start: all
  * runs have ended, and all jobs ahead have run one after the other; null: a run time is unknown, or too many jobs are
  * ahead. Both bounds move if jobs end sooner or other jobs join ahead. A default maximum is not used, because no
  * user stated it. If no time is known, all times are null, and the jobs without a known end are named.
@@ -24,7 +24,7 @@ export interface Estimate extends Bounds {
   p50: Date | null
   /** In nine of ten cases the job starts by this time; null: no forecast, or beyond the end of the forecast. */
   p90: Date | null
-  /** Jobs for whose unknown end the job waits. */
+  /** Running jobs whose unknown end makes the estimate impossible. */
   unknown: readonly string[]
 }
 
@@ -47,7 +47,7 @@ interface PoolNow extends NodesNow {
 
 const endingsMax = 1_000
 const frontMax = 1_000
-/** Reservations that are read; those that end first. */
+/** Maximum number of reservations to read; the ones that end first. */
 const reservedMax = 100
 
 /** null: the time of the start cannot be estimated. */
@@ -74,15 +74,15 @@ export async function estimateStarts(
       const pool = pools.get(row.pool)
       const never = found?.reasons.some(isTimeless) ?? true
       if (never || fits.get(row.jobId)?.never || !found || !pool) return [row.jobId, null]
-      const opensAt = opening(row.now, found.gates)
+      const opensAt = findOpeningTime(row.now, found.gates)
       if (opensAt === null) return [row.jobId, null]
-      const key = `${row.pool} ${fitKey(row, pool, opensAt)}`
-      const fitsFrom = known.has(key) ? (known.get(key) ?? null) : fitsAt(row, pool, opensAt)
-      const unknown = forecasts.unknown.get(row.pool) ?? endless(pool)
+      const key = `${row.pool} ${toFitKey(row, pool, opensAt)}`
+      const fitsFrom = known.has(key) ? (known.get(key) ?? null) : findFitTime(row, pool, opensAt)
+      const unknown = forecasts.unknown.get(row.pool) ?? listRunsWithoutEnd(pool)
       known.set(key, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
       const bounds = fitsFrom ? boundsOf(row.now, fitsFrom, pool, before) : unknown.length > 0 ? unknownEnds : null
-      // The forecast ignores gates, and may be older than a change of them.
+      // The forecast ignores jobs with closed gates, and may be older than the gate.
       const isOpen = opensAt.getTime() === row.now.getTime()
       return [
         row.jobId,
@@ -92,7 +92,7 @@ export async function estimateStarts(
   )
 }
 
-export async function estimateUnstored(
+export async function estimateStartOfUnstored(
   { db: { sql } }: Domain,
   {
     reasons,
@@ -104,13 +104,13 @@ export async function estimateUnstored(
     Pick<WaitingShape, 'pool' | 'now'> &
     Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number; readForecast: () => Promise<ForecastStart | null> },
 ): Promise<Estimate | null> {
-  const opensAt = opening(row.now, gates)
+  const opensAt = findOpeningTime(row.now, gates)
   if (opensAt === null || reasons.some(isTimeless)) return null
   const isOpen = opensAt.getTime() === row.now.getTime()
   const [pool, forecast] = await Promise.all([readPool(sql, row.pool), isOpen ? readForecast() : null])
-  const fitsFrom = fitsAt(row, pool, opensAt)
+  const fitsFrom = findFitTime(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  const unknown = endless(pool)
+  const unknown = listRunsWithoutEnd(pool)
   const bounds = fitsFrom ? boundsOf(row.now, fitsFrom, pool, before) : unknown.length > 0 ? unknownEnds : null
   return estimate(row.now, bounds, { unknown, forecast: forecast ?? undefined })
 }
@@ -127,8 +127,7 @@ const timeless: ReadonlySet<string> = new Set([
 /** true: the reason has no known end. This includes a limit of 0. */
 const isTimeless = ({ code, limit }: Reason): boolean => timeless.has(code) || limit === 0
 
-/** Time at which all gates are open; null: unknown. */
-function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
+function findOpeningTime(now: Date, gates: WaitingFacts['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
@@ -136,13 +135,13 @@ function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
 
 /** `before`: the number of known jobs that come before the job; -1: the job is behind all known jobs. */
 function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bounds & { earliest: Date } {
-  const until = allBefore(before, pool, now)
+  const until = findEndOfJobsAhead(before, pool, now)
   const ahead = until ? ' and of the jobs ahead' : '; those of the jobs ahead are unknown'
   const basis = `Stated maximum run times of the running jobs${ahead}`
   return { earliest: fitsFrom, latest: until && latestOf([fitsFrom, until]), basis }
 }
 
-/** A job that ends before its maximum run time makes an earlier start possible. */
+/** Combines bounds and forecast. If jobs end early, the forecast may be before the earliest start of the bounds. */
 function estimate(
   now: Date,
   bounds: Bounds | null,
@@ -156,13 +155,12 @@ function estimate(
   return { p50, p90, earliest, latest, basis: forecast.basis, unknown: [] }
 }
 
-/** Running jobs without a stated maximum run time. */
-const endless = ({ endings }: PoolNow) => endings.flatMap(({ jobId, endsAt }) => (endsAt ? [] : [jobId]))
+const listRunsWithoutEnd = ({ endings }: PoolNow) => endings.flatMap(({ jobId, endsAt }) => (endsAt ? [] : [jobId]))
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
 /** Time at which all jobs ahead have run one after the other; null: unknown. */
-function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
+function findEndOfJobsAhead(before: number, { endings, front }: PoolNow, now: Date): Date | null {
   const ahead = front.slice(0, Math.max(0, before))
   if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null
   if (endings.some(({ endsAt }) => endsAt === null)) return null

@@ -1,9 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 
 export interface FairShare {
-  /** The account whose share the job uses. */
   account: string
-  /** The share that the leader computed last, by which jobs are ordered. */
+  /** The share that the leader computed last. Jobs are ordered by it. */
   share: number
   weight: number
   bid: number

@@ -6,37 +6,41 @@ import { readCeilings } from '../limits/in-use.ts'
 import {
   type Ceilings,
   type Counted,
-  limitReached,
+  clearUsage,
+  findLimitReached,
+  findModelLimitReached,
   listRemainingGpus,
-  modelLimitReached,
-  withoutUsage,
 } from '../limits/limit-reached.ts'
 import {
+  computeSharedCapacity,
   isWithinShare,
   none,
   type ResourceAmounts,
-  requestedAmounts,
-  sharedCapacity,
   sumAmounts,
+  sumRequested,
 } from '../machines/amounts.ts'
-import { missing } from '../machines/missing-resources.ts'
+import { listMissingResources } from '../machines/missing-resources.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place, placeOnEmpty } from '../machines/placement.ts'
-import { closedNodes } from '../machines/reservation-window.ts'
+import { listClosedNodes } from '../machines/reservation-window.ts'
 import { type PoolReservation, readPoolReservations } from '../machines/reservations.ts'
-import { limitedBy, overPart, type Reason, unnamed, unsatisfiable } from '../reason.ts'
+import {
+  hideBlockingJob,
+  makeLimitReason,
+  makeOverPartReason,
+  makeUnsatisfiableReason,
+  type Reason,
+} from '../reason.ts'
 import { mergeSettings, type StoredSettings } from '../scheduling.ts'
-import { inWords, type Shape } from '../shape.ts'
+import { describeShape, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
-/** Whether a job fits. */
 export interface Fit {
-  /** The job can start in the next pass: its resources are free, and not kept for jobs before it. */
+  /** true: the job can start in the next pass, because its resources are free and not kept for jobs ahead. */
   freeNow: boolean
-  /** The job could start on empty machines. */
   couldEverFit: boolean
   missing: string[]
-  /** The reason why it cannot start until the machines, limits or settings of the pool change; null: it can. */
+  /** Why the job cannot start until the machines, limits or settings of the pool change; null: it can start. */
   never: Reason | null
 }
 
@@ -76,7 +80,7 @@ export async function computeFits(domain: Domain, jobIds: readonly string[]): Pr
   return new Map(
     rows.flatMap((row) => {
       const pool = pools.get(row.pool)
-      const fit = tried.get(row.laneId) ?? (pool && judgedByLeader(fitIn(pool, row), row.found))
+      const fit = tried.get(row.laneId) ?? (pool && correctByLeader(fitIn(pool, row), row.found))
       if (!fit) return []
       tried.set(row.laneId, fit)
       return [[row.jobId, fit] as const]
@@ -84,15 +88,15 @@ export async function computeFits(domain: Domain, jobIds: readonly string[]): Pr
   )
 }
 
-/** The leader also knows what is kept for other jobs. */
-export const judgedByLeader = (fit: Fit, found: Reason | null): Fit =>
-  fit.freeNow && found ? { ...fit, freeNow: false, missing: [unnamed(found).message] } : fit
+/** Corrects a fit by the finding of the leader, which also knows the resources that are kept for other jobs. */
+export const correctByLeader = (fit: Fit, found: Reason | null): Fit =>
+  fit.freeNow && found ? { ...fit, freeNow: false, missing: [hideBlockingJob(found).message] } : fit
 
 export const computeFit = async (domain: Domain, job: FitSubject): Promise<Fit> =>
   fitIn(await readPool(domain, job.pool), job)
 
-/** The fit of a job that was just placed, or has started meanwhile. */
-export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [], never: null }
+/** The fit of a job that the leader has placed, or that has started meanwhile. */
+export const placedFit: Fit = { freeNow: true, couldEverFit: true, missing: [], never: null }
 
 interface PoolNow {
   nodes: readonly FreeNode[]
@@ -100,7 +104,6 @@ interface PoolNow {
   ceilings: Ceilings
   /** Fraction of each resource that all non-preemptable jobs together may hold. */
   part: number
-  /** Amounts that non-preemptable jobs hold. */
   unpreemptable: ResourceAmounts
   nowMs: number
 }
@@ -109,7 +112,7 @@ function fitIn(pool: PoolNow, job: FitSubject): Fit {
   const own = ownNodes(pool, job)
   const never = neverFits(pool, job, own)
   if (never) {
-    const lacking = missing(job.shape, own)
+    const lacking = listMissingResources(job.shape, own)
     const words = never.code === 'UNSATISFIABLE' ? lacking : [...lacking, never.message]
     return { freeNow: false, couldEverFit: false, missing: words, never }
   }
@@ -125,51 +128,53 @@ function ownNodes({ nodes, reservations }: PoolNow, { reservationId }: FitSubjec
 
 function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Reason | null {
   const { shape, reservationId } = job
-  if (!couldEverFit(shape, own)) return unsatisfiable(inWords(shape), reservationId)
-  const ceilings = withoutUsage(pool.ceilings)
-  const limit = limitReached(ceilings, job)
-  if (limit) return limitedBy(limit)
+  if (!couldEverFit(shape, own)) return makeUnsatisfiableReason(describeShape(shape), reservationId)
+  const ceilings = clearUsage(pool.ceilings)
+  const limit = findLimitReached(ceilings, job)
+  if (limit) return makeLimitReason(limit)
   const models = permittedModels(ceilings, job, own)
-  if (models.over && !couldEverFit(shape, models.nodes)) return limitedBy(models.over)
-  return aloneOverPart(job, pool.nodes, own, pool.part)
+  if (models.over && !couldEverFit(shape, models.nodes)) return makeLimitReason(models.over)
+  return explainAloneOverPart(job, pool.nodes, own, pool.part)
 }
 
-/** The reason for a non-preemptable job that alone exceeds this fraction; null: it does not. */
-export function aloneOverPart(
+/** The reason for a non-preemptable job that alone exceeds the fraction `part`; null: the job does not exceed it. */
+export function explainAloneOverPart(
   { shape, interactive, preemptable }: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   nodes: readonly FreeNode[],
   own: readonly FreeNode[],
   part: number,
 ): Reason | null {
   if (interactive || preemptable || part >= 1) return null
-  const asked = shape.exclusive ? sumAmounts(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
-  return isWithinShare([asked], sharedCapacity(nodes), part) ? null : overPart(part, inWords(shape), { isWhole: true })
+  const asked = shape.exclusive ? sumAmounts(placeOnEmpty(shape, own) ?? []) : sumRequested(shape)
+  return isWithinShare([asked], computeSharedCapacity(nodes), part)
+    ? null
+    : makeOverPartReason(part, describeShape(shape), { isWhole: true })
 }
 
 function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): string[] {
   const { shape, reservationId, runSeconds } = job
-  const lacking = missing(shape, own)
+  const lacking = listMissingResources(shape, own)
   if (lacking.length > 0) return lacking
-  const limit = limitReached(pool.ceilings, job)
+  const limit = findLimitReached(pool.ceilings, job)
   if (limit) return [limit.message]
   const open = reservationId === null ? openNodes(pool, own, runSeconds) : own
   if (open !== own && !place(shape, open)) return [reservedText(pool, job, own)]
   const models = permittedModels(pool.ceilings, job, open)
   const placed = place(shape, models.nodes)
-  if (!placed) return models.over ? [models.over.message] : missing(shape, models.nodes)
+  if (!placed) return models.over ? [models.over.message] : listMissingResources(shape, models.nodes)
   const isOver =
     !job.interactive &&
     !job.preemptable &&
-    !isWithinShare([pool.unpreemptable, sumAmounts(placed)], sharedCapacity(pool.nodes), pool.part)
-  return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
+    !isWithinShare([pool.unpreemptable, sumAmounts(placed)], computeSharedCapacity(pool.nodes), pool.part)
+  return isOver ? [makeOverPartReason(pool.part, describeShape(shape), { isWhole: false }).message] : []
 }
 
 function openNodes({ reservations, nowMs }: PoolNow, own: readonly FreeNode[], runSeconds: number | null) {
-  const closed = closedNodes(reservations, { atMs: nowMs, runSeconds })
+  const closed = listClosedNodes(reservations, { atMs: nowMs, runSeconds })
   return closed.size > 0 ? own.filter(({ name }) => !closed.has(name)) : own
 }
 
-/** Also names the run time with which the job would end before the windows that keep it out. */
+/** Names the maximum run time with which the job would end before the windows of other projects. */
 function reservedText(pool: PoolNow, { shape }: FitSubject, own: readonly FreeNode[]): string {
   const begins = pool.reservations
     .filter(({ startsMs }) => startsMs > pool.nowMs)
@@ -187,7 +192,7 @@ function durationText(seconds: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** The nodes without GPUs of models that limits forbid to a copy; `over`: such a limit. */
+/** Returns the nodes without the GPUs whose models have too little limit left for a copy. `over`: such a limit. */
 function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly FreeNode[]) {
   if (job.shape.exclusive || job.shape.gpu === 0) return { nodes, over: null }
   const full = listRemainingGpus(ceilings, job).filter(({ gpus }) => gpus < job.shape.gpu)
@@ -196,7 +201,7 @@ function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly Fr
   const names = Array.from({ length: job.shape.gpu }, () => full[0]?.model ?? '')
   return {
     nodes: nodes.map((node) => ({ ...node, devices: node.devices.filter(({ model }) => !isFull(model)) })),
-    over: modelLimitReached(ceilings, job, names)?.limit ?? null,
+    over: findModelLimitReached(ceilings, job, names)?.limit ?? null,
   }
 }
 

@@ -1,5 +1,5 @@
-import { type FreeNode, giveBack, type Placement, place } from '../machines/placement.ts'
-import { closedNodes, type Window, windowState } from '../machines/reservation-window.ts'
+import { type FreeNode, freeResources, type Placement, place } from '../machines/placement.ts'
+import { getWindowState, listClosedNodes, type Window } from '../machines/reservation-window.ts'
 import type { Shape } from '../shape.ts'
 
 /**
@@ -38,14 +38,14 @@ interface Ended {
   placements: readonly Placement[]
 }
 
-/** Queries with the same key fit at the same time: without reservations the run time does not count. */
-export const fitKey = ({ shape, reservationId, runSeconds }: FitQuery, { reserved }: NodesNow, from: Date): string =>
+/** Queries with the same key have the same result. Without reservations the run time has no effect. */
+export const toFitKey = ({ shape, reservationId, runSeconds }: FitQuery, { reserved }: NodesNow, from: Date): string =>
   JSON.stringify([shape, reservationId, reserved.length > 0 ? runSeconds : null, from])
 
-/** The first time from `from` on at which the job fits; null: it fits after no known end of a run. */
-export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
+/** Finds the first time from `from` on at which the job fits; null: not even after all known ends of runs. */
+export function findFitTime(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
   const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
-  const begins = stretches(query, reserved, from.getTime())
+  const begins = listCuts(query, reserved, from.getTime())
   for (const [index, fromMs] of begins.entries()) {
     const open = nodes.filter(isOpen(query, reserved, fromMs))
     const untilMs = begins[index + 1] ?? Number.POSITIVE_INFINITY
@@ -55,8 +55,8 @@ export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, 
   return null
 }
 
-/** Times at which nodes become available or unavailable to the job. */
-function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
+/** Lists times at which reservations open or close nodes to the job. */
+function listCuts({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
   const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
     if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []
     return runSeconds === null ? [endsMs] : [startsMs - runSeconds * 1_000 + 1, endsMs]
@@ -66,10 +66,10 @@ function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly R
 
 function isOpen({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], atMs: number) {
   if (reservationId !== null) {
-    const own = reserved.find((each) => each.id === reservationId && windowState(each, atMs) === 'OPEN')
+    const own = reserved.find((each) => each.id === reservationId && getWindowState(each, atMs) === 'OPEN')
     return ({ name }: FreeNode) => own?.nodes.includes(name) ?? false
   }
-  const closed = closedNodes(reserved, { atMs, runSeconds })
+  const closed = listClosedNodes(reserved, { atMs, runSeconds })
   return ({ name }: FreeNode) => !closed.has(name)
 }
 
@@ -80,7 +80,7 @@ function firstFit(
   fromMs: number,
   untilMs: number,
 ): number | null {
-  const fits = (ended: number) => place(shape, after(nodes, known.slice(0, ended))) !== null
+  const fits = (ended: number) => place(shape, freeEndedRuns(nodes, known.slice(0, ended))) !== null
   let low = known.filter(({ endsMs }) => endsMs <= fromMs).length
   if (fits(low)) return fromMs
   let high = known.filter(({ endsMs }) => endsMs < untilMs).length
@@ -93,8 +93,8 @@ function firstFit(
   return known[high - 1]?.endsMs ?? null
 }
 
-/** Copies only the nodes that change, because a pool may have thousands. */
-function after(nodes: readonly FreeNode[], ended: readonly Ended[]): FreeNode[] {
+/** Returns the nodes after these runs have ended. Copies only the nodes that change, because there may be thousands. */
+function freeEndedRuns(nodes: readonly FreeNode[], ended: readonly Ended[]): FreeNode[] {
   const freed = Map.groupBy(
     ended.flatMap(({ placements }) => placements),
     ({ nodeId }) => nodeId,
@@ -103,7 +103,7 @@ function after(nodes: readonly FreeNode[], ended: readonly Ended[]): FreeNode[] 
     const placements = freed.get(node.id)
     if (!placements) return node
     const copy = structuredClone(node)
-    for (const placement of placements) giveBack(copy, placement)
+    for (const placement of placements) freeResources(copy, placement)
     return copy
   })
 }

@@ -8,10 +8,10 @@ export interface ForecastStart {
   basis: string
 }
 
-/** An older forecast is ignored: the leader is gone, or no job was waiting. */
+/** Maximum age of a forecast. An older one means that the leader is gone, or that no job was waiting. */
 export const forecastSecondsMax = 60
 
-/** `unknown`: jobs whose end is unknown to the leader, by pool. */
+/** `unknown`: ids of running jobs without a known end, by pool. */
 export interface Forecasts {
   starts: ReadonlyMap<string, ForecastStart>
   unknown: ReadonlyMap<string, readonly string[]>

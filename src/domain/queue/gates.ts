@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
-import { windowState } from '../machines/reservation-window.ts'
+import { getWindowState } from '../machines/reservation-window.ts'
 import { makeReason, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
@@ -21,7 +21,7 @@ export interface GateFacts {
   depends: boolean
   openDependency: string | null
   reservation: NamedWindow | null
-  /** Message about the end of the last run, after which the job waits again; null: no run yet. */
+  /** Message about the end of the last run; null: the job has not run yet. */
   lastInfo: string | null
 }
 
@@ -54,7 +54,7 @@ function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gat
   if (startsAt === null || endsAt === null)
     return { ...gate, detail: `Reservation ${id} was deleted; cancel the job or submit it without the reservation` }
   const [starts, ends] = [new Date(startsAt), new Date(endsAt)]
-  const state = windowState({ startsMs: starts.getTime(), endsMs: ends.getTime() }, now.getTime())
+  const state = getWindowState({ startsMs: starts.getTime(), endsMs: ends.getTime() }, now.getTime())
   if (state === 'OVER')
     return {
       ...gate,
@@ -71,23 +71,23 @@ function gateReason({ code, detail, opensAt }: Gate): Reason {
   return makeReason(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting'))
 }
 
-export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
+export const listClosedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
 
-/** The gates of a job that is not stored, and the time at which they were read. */
-export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
+/** Reads the gates of a job that is not stored. `now`: the time of the read. */
+export async function readGatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
   const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
   const [row] = await sql.query<Omit<GateFacts, 'notBefore' | 'eligibleAt'>>(unstoredSql, [
     JSON.stringify(spec.dependsOn),
     spec.capacityReservationId,
   ])
-  if (!row) throw new Error('A query without tables has no row')
+  if (!row) throw new Error('The query for the time returned no row')
   return { gates: listGates({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
 }
 
 export const findClosedGate = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
-  closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
+  listClosedReasons((await readGatesOfSpec(sql, spec)).gates)[0] ?? null
 
-/** The window of the reservation whose id this SQL expression gives. */
+/** SQL that selects the window of a reservation. `named`: an SQL expression for its id. */
 export const windowSql = (named: string) =>
   `(SELECT jsonb_build_object('id', n.id, 'name', r.name, 'startsAt', r.starts_at, 'endsAt', r.ends_at)
     FROM (SELECT ${named} AS id) n LEFT JOIN capacity_reservation r ON r.id = n.id WHERE n.id IS NOT NULL)`

@@ -45,13 +45,13 @@ FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FR
 ORDER BY p.lead, -p.bid, p.sequence`
 }
 
-/** Selects entries after a key, or all entries of lanes with a greater lead, by one row comparison. */
-export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
+/** SQL condition: the entry is after a key, or its lane has a greater lead. Uses a single row comparison. */
+export const makeAfterKeySql = (lead: string, minusBid: string, sequence: string): string =>
   `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
 
 const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'
 
-/** Distinct values of `open` among the entries of the pool $1. */
+/** SQL that selects the distinct values of `open` among the entries of the pool $1. */
 export const gatesSql = '(SELECT open FROM queue_tally WHERE pool = $1 GROUP BY open HAVING sum(entries) > 0)'

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
-import { effectivePriority, effectiveSql, type Moment, thresholdSql } from '../ageing.ts'
+import { computeEffectivePriority, effectivePrioritySql, type Moment, thresholdSql } from '../ageing.ts'
 import { interactiveBand, type Policy, statedRunSecondsSql } from '../lanes.ts'
-import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
+import { frontsSql, gatesSql, makeAfterKeySql } from './lane-fronts.ts'
 import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 
 /**
@@ -15,11 +15,11 @@ export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name 
 
 export const shareSql = '1 + coalesce(v.share, 0) * 1000000000'
 
-/** The part of the sort key that comes from a priority: the higher the priority, the smaller the lead. */
+/** Converts a priority to the first part of the sort key: the higher the priority, the smaller the lead. */
 export const toLead = (priority: number) => 51 - priority
 
 export const leadSql = `(CASE WHEN l.interactive THEN 0 WHEN p.policy = 'FAIR_SHARE' THEN ${shareSql}
-  ELSE 51 - ${effectiveSql} END)::bigint`
+  ELSE 51 - ${effectivePrioritySql} END)::bigint`
 
 export type LineKey = readonly [lead: number, minusBid: number, sequence: number]
 
@@ -33,7 +33,7 @@ export interface InLine {
 }
 
 export interface Stretch {
-  /** null: from the beginning of the queue. */
+  /** null: the beginning of the queue. */
   after: LineKey | null
   limit: number
 }
@@ -99,7 +99,7 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   ])
   const stays = new Set(overridden.map(({ band }) => band))
   const bounds = chunks.filter(({ band }) => band !== interactiveBand).map((chunk) => boundsOf(chunk, stays, moment))
-  const wanted = nextOf(bounds, key, limit)
+  const wanted = selectNextChunks(bounds, key, limit)
   if (wanted.length === 0) return []
   const rows = wanted.map(({ chunk: { band, chunk, open } }) => ({ band, chunk, open }))
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
@@ -118,7 +118,7 @@ interface Bounds {
 
 function boundsOf(chunk: TallyChunk, stays: ReadonlySet<number>, moment: Moment): Bounds {
   const { band, open, sinceMinMs, sinceMaxMs } = chunk
-  const at = (sinceMs: number) => effectivePriority({ band, open, sinceMs, overridden: false }, moment)
+  const at = (sinceMs: number) => computeEffectivePriority({ band, open, sinceMs, overridden: false }, moment)
   const least = stays.has(band) ? band : at(sinceMaxMs ?? moment.nowMs)
   const from = chunk.chunk * chunkSize
   return {
@@ -132,8 +132,8 @@ function compare(a: LineKey, b: LineKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
 
-/** The chunks that contain the next `limit` entries after a key: as few as the bounds allow. */
-function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[] {
+/** Selects the chunks that may contain the next `limit` entries after a key. */
+function selectNextChunks(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[] {
   const left = bounds.filter(({ worst }) => compare(worst, key) > 0).toSorted((a, b) => compare(a.worst, b.worst))
   let sure = 0
   let last: LineKey | null = null
@@ -161,5 +161,5 @@ const sharesSql = frontsSql({
       ) a WHERE a.share >= $2::bigint
     ) next JOIN lane w ON w.pool = $1 AND w.account = next.account AND NOT w.interactive CROSS JOIN ${gatesSql} gate
     WHERE next.before < $5::int`,
-  entries: afterKey('$2', '$3', '$4'),
+  entries: makeAfterKeySql('$2', '$3', '$4'),
 })

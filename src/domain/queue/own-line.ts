@@ -1,11 +1,11 @@
 import type { Sql } from '../../platform/tx.ts'
 import { listAgedSteps, sqlTime } from '../ageing.ts'
-import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
+import { frontsSql, gatesSql, makeAfterKeySql } from './lane-fronts.ts'
 import { beginning, type InLine, type LineMoment, readLineMoment, type Stretch, shareSql, toLead } from './line.ts'
 import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
- * Reads the queue of a pool as far as it consists of the jobs of one person, perhaps a million. Only the first entries
+ * Reads the jobs of one person in the queue of a pool, of which there may be a million. Only the first entries
  * of every lane are read (lane-fronts.ts). Lanes whose entries age are read by steps of ageing; the tally bounds the
  * sequences of a step.
  */
@@ -16,7 +16,7 @@ export async function readUserLine(
   { after, limit }: Stretch,
 ): Promise<InLine[]> {
   const key = after ?? beginning
-  // Sends all queries at once: on a busy machine a round trip costs more than an unnecessary read.
+  // Sends all queries at once, because on a busy machine a round trip costs more than an unnecessary read.
   const [line, found, kinds, chunks] = await Promise.all([
     readLineMoment(sql, pool),
     sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
@@ -49,7 +49,7 @@ const wholeLanesSql = frontsSql({
     CROSS JOIN LATERAL (SELECT CASE WHEN w.interactive THEN 0 ELSE (${shareSql})::bigint END AS lead) s
     CROSS JOIN ${gatesSql} gate
     WHERE w.pool = $1 AND w.user_id = $2 AND s.lead >= $4::bigint AND (w.interactive OR p.policy = 'FAIR_SHARE')`,
-  entries: afterKey('$4', '$5', '$6'),
+  entries: makeAfterKeySql('$4', '$5', '$6'),
 })
 
 interface Kind {
@@ -69,7 +69,7 @@ interface Step extends Kind {
   open: boolean
   since: string
   until: string
-  /** Range of their sequences, excluding `before`. */
+  /** Range of the sequences of the entries, excluding `before`. */
   first: number
   before: number
 }

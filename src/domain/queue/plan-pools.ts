@@ -8,7 +8,7 @@ import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 export type Processed = Record<'considered' | 'started' | 'preempted', number>
 
-/** Requests one pass of a pool, or of every pool with a leader. Returns when all decisions are committed. */
+/** Requests a pass of a pool, or of every pool with a leader. Returns after all decisions are committed. */
 export async function planPools(
   domain: Domain,
   viewer: Viewer,
@@ -16,7 +16,7 @@ export async function planPools(
 ): Promise<Processed> {
   demand(viewer, 'pool.plan')
   if (pool !== null) await demandPool(domain, pool)
-  const pools = pool === null ? await led(domain) : [pool]
+  const pools = pool === null ? await waitForLedPools(domain) : [pool]
   await domain.db.transaction((tx) =>
     audit(
       tx,
@@ -36,8 +36,8 @@ async function demandPool({ db }: Domain, name: string): Promise<void> {
   if (found === 0) throw new NotFound(`Pool ${name.slice(0, 64)} not found`)
 }
 
-/** Waits for a leader, in case a take-over is in progress. */
-async function led({ db, clock }: Domain): Promise<string[]> {
+/** Reads the pools with a leader. Without any leader, waits for a take-over that may be in progress. */
+async function waitForLedPools({ db, clock }: Domain): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
     const pools = await readLedPools(db.sql)
     if (pools.length > 0) return pools

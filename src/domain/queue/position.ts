@@ -3,12 +3,12 @@ import {
   agingBands,
   type Cutoffs,
   computeCutoffs,
-  effectivePriority,
+  computeEffectivePriority,
   type Moment,
   sqlTime,
   thresholdSql,
 } from '../ageing.ts'
-import { computeBand, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
+import { computeBand, computeCountedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
 import { readLineMoment } from './line.ts'
 import { countAmongShares } from './share-positions.ts'
 import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
@@ -28,7 +28,7 @@ import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
 
 export interface Position {
   position: number
-  /** false: an estimate that holds if nothing changes. */
+  /** false: an estimate. */
   exact: boolean
 }
 
@@ -67,11 +67,11 @@ export async function readPositions(sql: Sql, jobIds: readonly string[]): Promis
 export async function readPriorities(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const asked = await readAsked(sql, jobIds)
   const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
-  return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
+  return new Map(asked.map((job) => [job.jobId, computeEffectivePriority({ ...job, band: job.priority }, moment(job))]))
 }
 
-/** The position that a job that is not stored would have, behind all equal jobs. */
-export async function positionIfAdded(
+/** Computes the position of a job that is not stored, behind all jobs with the same rank. */
+export async function computePositionIfAdded(
   sql: Sql,
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
   bid: number,
@@ -86,7 +86,7 @@ export async function positionIfAdded(
     account: lane.account,
     overridden: lane.overridden,
     band: computeBand(lane),
-    bid: countedBid(policy, { interactive: lane.interactive, bid }),
+    bid: computeCountedBid(policy, { interactive: lane.interactive, bid }),
     sequence: Number.MAX_SAFE_INTEGER,
     open: true,
     sinceMs: nowMs,
@@ -94,7 +94,7 @@ export async function positionIfAdded(
   return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
 
-/** `chunks`: the tally, in a pool that orders by priority. */
+/** Jobs of one pool. `chunks`: its tally if the pool orders by priority. */
 interface OfPool {
   pool: string
   jobs: readonly Asked[]
@@ -153,7 +153,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   const ofPriority = new Map<number, Judged[]>()
   for (const job of jobs) {
     if (job.band === interactiveBand) continue
-    const priority = effectivePriority(job, job)
+    const priority = computeEffectivePriority(job, job)
     const judged = ofPriority.get(priority) ?? judge(chunks, priority, job)
     ofPriority.set(priority, judged)
     const counted = countChunks(job, judged)
@@ -170,7 +170,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   return ahead
 }
 
-/** Counts of a chunk that are ahead of a job: if the job is behind the chunk, in it, or before it. */
+/** Number of entries of a chunk that are ahead of a job that is behind the chunk, in it, or before it. */
 interface Judged {
   chunk: TallyChunk
   cut: Cutoffs
@@ -206,7 +206,7 @@ function countChunks(job: Asked, judged: readonly Judged[]): { sure: number; dou
 
 type Part = 'ALL' | 'SOME' | 'NONE'
 
-/** The part of a chunk that is ahead. Entries with closed gates do not age: for them only infinite times count. */
+/** Returns which part of a chunk is ahead. Entries with closed gates do not age, so only infinite times apply to them. */
 function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: TallyChunk, cut: Cutoffs, own: number): Part {
   const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
   const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
@@ -249,7 +249,7 @@ async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Prom
   )
 }
 
-/** The key of the index has the bid (0 for these entries) before the sequence. */
+/** Compares the bid (0 for these entries) too, because the key of the index has it before the sequence. */
 const doubtsSql = `
 SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
   id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
@@ -264,7 +264,7 @@ async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[])
   const asked = jobs.filter(({ band }) => band !== interactiveBand)
   const doubts = asked.flatMap((job) =>
     agingBands.flatMap((band) => {
-      const priority = effectivePriority(job, job)
+      const priority = computeEffectivePriority(job, job)
       const { wholeMs, tiedMs } = computeCutoffs(band, priority, job)
       const aged = { job: job.jobId, band, before: job.sequence, whole: sqlTime(wholeMs), tied: sqlTime(tiedMs) }
       return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []

@@ -13,8 +13,8 @@ import { isLedSql, readLedPools } from '../leadership.ts'
  */
 
 /**
- * PASS: make all decisions that are possible now, and report them. FORECAST: when a job that is not stored would start;
- * its simulations take long, so a loop of their own answers it.
+ * PASS: make all decisions that are possible now, and report them. FORECAST: estimate when a job that is not stored
+ * starts; its simulations take long, so a loop of their own answers it.
  */
 type QuestionKind = 'PREVIEW' | 'NO_WAIT' | 'PASS' | 'FORECAST'
 
@@ -25,10 +25,9 @@ export interface OpenQuestion {
 }
 
 export const askMsMax = 5_000
-/** A client waits 30 s for an answer. */
+/** Less than 30 s, the time for which a client waits for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
-/** Rows of a dead server are removed at this age. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
@@ -54,7 +53,7 @@ export async function askLeader(
     for (;;) {
       const [row] = await db.sql.query<{ answer: unknown; over: boolean }>(takeSql, values, 'take_answer')
       if (row && row.answer !== null) return row.answer
-      if (row?.over !== false) throw new Unavailable(await silenceOf(domain, pool, waitMsMax))
+      if (row?.over !== false) throw new Unavailable(await describeMissingAnswer(domain, pool, waitMsMax))
       await bell.wait(pollMs, signal)
     }
   } finally {
@@ -62,14 +61,14 @@ export async function askLeader(
   }
 }
 
-/** Error for a missing answer. A leader whose lease is valid is busy with a long pass. */
-async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
+/** Describes why the answer is missing. A leader whose lease is valid is busy with a long pass. */
+async function describeMissingAnswer({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
   return (await readLedPools(db.sql)).includes(pool)
     ? `The scheduler of pool ${pool} is busy and did not answer within ${waitMsMax / 1_000} s`
     : `Pool ${pool} has no scheduler right now`
 }
 
-/** Reads the row. Deletes it if it is answered or too old, or if it is $2 ms old and the pool has no leader. */
+/** Reads the question. Deletes it if it is answered, too old, or $2 ms old in a pool without a leader. */
 const takeSql = `
 WITH taken AS (
   DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
@@ -89,7 +88,7 @@ export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQ
 }
 
 /** Locks the question; false: the server that asked has given up. */
-export async function lockQuestion(sql: Sql, id: string): Promise<boolean> {
+export async function lockOpenQuestion(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',
     [id],
@@ -104,7 +103,6 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
   ])
 }
 
-/** Removes questions of dead servers. */
 export const forgetQuestions = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, forgetSql, [forgottenMs])
 
 const forgetSql = `

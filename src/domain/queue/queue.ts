@@ -10,7 +10,7 @@ import { holdingSql, holdingStates, type JobState } from '../state.ts'
  * leader counted them last.
  */
 
-export interface QueueNumbers {
+export interface QueueCounts {
   pool: string
   depth: number
   running: number
@@ -24,38 +24,42 @@ export interface QueueNumbers {
   view: number
 }
 
-/** Without pools that do not exist. */
-export async function queueNumbers(
+/** Omits pools that do not exist. */
+export async function readQueueCounts(
   domain: Domain,
   viewer: Viewer,
   pools: readonly string[],
-): Promise<ReadonlyMap<string, QueueNumbers>> {
+): Promise<ReadonlyMap<string, QueueCounts>> {
   const found = await readNumbers(domain, pools, [viewer.userId])
-  return new Map(found.map((numbers) => [numbers.pool, filterNumbers(viewer, numbers)]))
+  return new Map(found.map((numbers) => [numbers.pool, filterQueueCounts(viewer, numbers)]))
 }
 
-/** Maximum people; those with the most jobs. */
+/** Maximum number of people in the counts; the ones with the most jobs. */
 const peopleMax = 1_000
-/** In a longer queue, rows are not counted. */
+/** In a longer queue, the rows of waiting jobs are not counted. */
 const shortMax = 20_000
 /** The average wait is taken over this number of latest starts. */
 const startsMax = 500
 
-/** The numbers of one pool, computed once for all viewers, so they must pass `filterNumbers` before they are shown. */
-export async function poolNumbers(domain: Domain, pool: string, users: readonly string[]): Promise<QueueNumbers> {
+/** The counts of one pool, computed once for all viewers, so they must pass `filterQueueCounts` before they are shown. */
+export async function readQueueCountsOfPool(
+  domain: Domain,
+  pool: string,
+  users: readonly string[],
+): Promise<QueueCounts> {
   const [numbers] = await readNumbers(domain, [pool], users)
   if (!numbers) throw new NotFound(`Pool ${pool.slice(0, 64)} not found`)
   return numbers
 }
 
-/** `users` are included whatever their rank. */
+/** Always includes the counts of `users`. */
 async function readNumbers(
   { db: { sql }, singleUser }: Domain,
   pools: readonly string[],
   users: readonly string[],
-): Promise<QueueNumbers[]> {
+): Promise<QueueCounts[]> {
   const [rows, limits] = await Promise.all([
-    sql.query<Omit<QueueNumbers, 'limits' | 'depth' | 'running' | 'blocked'>>(
+    sql.query<Omit<QueueCounts, 'limits' | 'depth' | 'running' | 'blocked'>>(
       numbersSql,
       [pools, users, peopleMax, shortMax, startsMax],
       'queue_numbers',
@@ -71,7 +75,7 @@ async function readNumbers(
   })
 }
 
-export function filterNumbers(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
+export function filterQueueCounts(viewer: Viewer, numbers: QueueCounts): QueueCounts {
   const byUser = viewer.permissions.has('job.view.all')
     ? numbers.byUser.slice(0, peopleMax)
     : numbers.byUser.filter(({ userId }) => userId === viewer.userId)

@@ -3,7 +3,7 @@ import { dependencyMetSql } from '../jobs/dependencies.ts'
 import type { ReasonCode } from '../reason.ts'
 
 /**
- * Why the waiting jobs of pools wait, at a cost that does not depend on the length of the queue. The jobs of a lane wait
+ * Counts waiting jobs by reason, at a cost that does not depend on the length of the queue. The jobs of a lane wait
  * for the reason that the leader found last; jobs that it has not seen yet have NO_CAPACITY. Closed gates are read of at
  * most `gatedMax` jobs, those that open first.
  */

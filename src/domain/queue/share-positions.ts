@@ -66,7 +66,7 @@ const ofListedSql = `
     WHERE ${aheadInLaneSql} GROUP BY 1
   ) c GROUP BY 1, 2`
 
-/** The same for a single job, at half the cost. */
+/** Like `ofListedSql` for a single job, at half the cost. */
 const ofListedOnceSql = `
   SELECT g.id, 0, NULL, sum(l.sign * c.count) AS count
   FROM asked g JOIN listed l ON l.share = g.share AND cardinality(g.sequences) = 1 CROSS JOIN LATERAL (

@@ -13,7 +13,7 @@ export interface TallyChunk {
   chunk: number
   open: boolean
   entries: number
-  /** Bounds of eligible_at over all entries that were ever in the chunk; null: unknown. */
+  /** Bounds of eligible_at of all past and present entries of the chunk; null: unknown. */
   sinceMinMs: number | null
   sinceMaxMs: number | null
 }
@@ -26,14 +26,13 @@ export const chunkSize = 2_048
 export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
   readChunksOf(sql, { pools: 'pool = $1', name: 'queue_tally' }, pool)
 
-/** Reads the tallies of the pools that order by priority. */
 export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
   readChunksOf(sql, { pools: poolsOfSql, name: 'queue_tallies' }, jobIds)
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
 
-/** `pools`: a condition on the pools, with `of` as its parameter $1. */
+/** `pools`: an SQL condition on the pools; `of` is its parameter $1. */
 const readChunksOf = (sql: Sql, { pools, name }: { pools: string; name: string }, of: unknown): Promise<PoolChunk[]> =>
   sql.query<PoolChunk>(tallySql(pools), [of], name)
 
@@ -69,7 +68,7 @@ async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number
   return row?.folded ?? 0
 }
 
-/** Folds the keys with the most rows first, up to the maximum. */
+/** SQL that merges rows with the same key. Begins with the keys that have the most rows. */
 const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
 WITH many AS MATERIALIZED (
   SELECT * FROM (

@@ -3,11 +3,11 @@ import type { Domain } from '../domain.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { isLedSql } from '../leadership.ts'
 import { readCeilings } from '../limits/in-use.ts'
-import { type Ceilings, type Counted, limitReached } from '../limits/limit-reached.ts'
-import { limitedBy, makeReason, noCapacity, type Reason } from '../reason.ts'
-import { inWords, type Shape } from '../shape.ts'
+import { type Ceilings, type Counted, findLimitReached } from '../limits/limit-reached.ts'
+import { makeLimitReason, makeNoCapacityReason, makeReason, type Reason } from '../reason.ts'
+import { describeShape, type Shape } from '../shape.ts'
 import { computeFits, type Fit } from './fit.ts'
-import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
+import { type Gate, type GateFacts, listClosedReasons, listGates, windowSql } from './gates.ts'
 
 /**
  * Explains why a job waits: by its closed gates, else by the last finding of the leader about its lane. For jobs that no
@@ -15,7 +15,7 @@ import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from '
  */
 
 export interface WaitingFacts {
-  /** The first reason is the one that counts. */
+  /** The first reason is the main one. */
   reasons: Reason[]
   gates: Gate[]
   holdId: string | null
@@ -41,7 +41,7 @@ export async function explainWaiting(
   const blocked = rows.length < jobIds.length ? await readBlocked(sql, jobIds) : []
   const known = new Map(rows.map((row) => [row.id, reasonsOf(row)]))
   const unknown = rows.filter(({ id }) => known.get(id)?.length === 0)
-  const judged = unknown.length > 0 ? await judge(domain, unknown) : new Map<string, Reason>()
+  const judged = unknown.length > 0 ? await computeReasons(domain, unknown) : new Map<string, Reason>()
   return new Map([
     ...blocked,
     ...rows.map((row) => {
@@ -69,10 +69,10 @@ function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   return { gates: listGates(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.laneAt }
 }
 
-/** Empty: a leader has not considered the job yet. */
+/** Returns stored reasons; empty: a leader has not considered the job yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
-  const closed = closedReasons(listGates(row))
-  // Without a leader the last findings may be outdated, such as a limit or a node.
+  const closed = listClosedReasons(listGates(row))
+  // Without a leader, its last findings may be outdated.
   if (!row.led) return closed
   return [
     ...closed,
@@ -86,7 +86,7 @@ const waitsForVictims = makeReason(
   'Waiting for preempted jobs to end; their resources are held for this job',
 )
 
-async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
+async function computeReasons(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
   const { db, singleUser } = domain
   const pools = [...new Set(rows.map(({ pool }) => pool))]
   const [fits, ...ceilings] = await Promise.all([
@@ -97,17 +97,18 @@ async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<Reado
     ...pools.map((pool) => readCeilings(db.sql, pool, singleUser)),
   ])
   const byPool = new Map(ceilings.map((each) => [each.pool, each]))
-  return new Map(rows.map((row) => [row.id, judgeOne(row, fits.get(row.id), byPool.get(row.pool))]))
+  return new Map(rows.map((row) => [row.id, computeReason(row, fits.get(row.id), byPool.get(row.pool))]))
 }
 
-function judgeOne(row: WaitingRow, fit?: Fit, ceilings?: Ceilings): Reason {
-  const asks = inWords(row.shape)
+function computeReason(row: WaitingRow, fit?: Fit, ceilings?: Ceilings): Reason {
+  const asks = describeShape(row.shape)
   if (fit?.never?.code === 'UNSATISFIABLE') return fit.never
-  const held = ceilings && limitReached(ceilings, row)
+  const held = ceilings && findLimitReached(ceilings, row)
   if (!held && fit?.never) return fit.never
-  if (!row.led) return held ? limitedBy(held) : makeReason('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
-  if (held) return limitedBy(held)
-  if (!fit?.freeNow) return noCapacity(asks)
+  if (!row.led)
+    return held ? makeLimitReason(held) : makeReason('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
+  if (held) return makeLimitReason(held)
+  if (!fit?.freeNow) return makeNoCapacityReason(asks)
   return makeReason('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 

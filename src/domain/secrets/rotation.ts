@@ -1,14 +1,14 @@
 import type { Domain } from '../domain.ts'
 import { getSecretKeys, type Sealed, type SecretKeys, seal, Unreadable, unseal } from '../secret-keys.ts'
-import { runContext } from './run-secrets.ts'
-import { secretContext } from './secrets.ts'
+import { makeRunContext } from './run-secrets.ts'
+import { makeSecretContext } from './secrets.ts'
 
-/** Encrypts with the current key what an older key of this server encrypted. */
+/** Encrypts values again that an older key encrypted, with the current key. */
 export async function reencryptSecrets(domain: Domain): Promise<number> {
   const [current, ...old] = getSecretKeys(domain)
   const oldIds = old.map(({ id }) => id).filter((id) => id !== current.id)
-  const secrets = await reencrypt(domain, oldIds, 'secret', 'id', (row) => secretContext(row))
-  const runs = await reencrypt(domain, oldIds, 'run_secret', 'run_id', ({ id }) => runContext(id))
+  const secrets = await reencrypt(domain, oldIds, 'secret', 'id', (row) => makeSecretContext(row))
+  const runs = await reencrypt(domain, oldIds, 'run_secret', 'run_id', ({ id }) => makeRunContext(id))
   return secrets + runs
 }
 
@@ -51,7 +51,7 @@ async function reencrypt(
       }
       changed += 1
       const { keyId, data } = seal(keys, contextOf(row), value)
-      // A value that was set meanwhile stays.
+      // The condition on `data` keeps a value that was set meanwhile.
       await sql.query(`UPDATE ${table} SET key_id = $2, data = $3 WHERE ${key} = $1 AND data = $4`, [
         row.id,
         keyId,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { getSecretKeys, type Sealed, seal, unseal } from '../secret-keys.ts'
-import { secretContext } from './secrets.ts'
+import { makeSecretContext } from './secrets.ts'
 
 /**
  * The secrets of a run. A name means the secret of the job's user, else that of the job's team. The first start of a run
@@ -14,7 +14,7 @@ export type RunSecrets = Readonly<Record<string, string>>
 
 export interface KeptSecrets {
   values: RunSecrets
-  /** Encrypts output of the run that is not redacted yet. */
+  /** A key that encrypts output of the run before the output is redacted. */
   key: string
 }
 
@@ -28,7 +28,7 @@ interface Use {
 const linesMax = 256
 const bytesMax = 131_072
 
-/** The values for a run that starts, or why it cannot get them. Throws Unreadable. */
+/** Returns the values for a run that starts, or why the run cannot get them. Throws Unreadable. */
 export async function takeRunSecrets(
   domain: Domain,
   use: Use,
@@ -41,7 +41,7 @@ export async function takeRunSecrets(
   const missing = use.names.filter((name) => !byName.has(name))
   const whose = 'was deleted, or the user of the job may not use it any more'
   if (missing.length > 0) return { refusal: `The secret ${missing.join(', ')} ${whose}; set it and retry the job` }
-  const values = Object.fromEntries(rows.map((row) => [row.name, unseal(keys, secretContext(row), row)]))
+  const values = Object.fromEntries(rows.map((row) => [row.name, unseal(keys, makeSecretContext(row), row)]))
   const texts = Object.values(values)
   const lines = texts.reduce((sum, text) => sum + text.split('\n').length, 0)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -50,21 +50,21 @@ export async function takeRunSecrets(
       refusal: `The secrets of the job have ${lines} lines and ${bytes} bytes together, the maximum is ${linesMax} and ${bytesMax}`,
     }
   const kept: KeptSecrets = { values, key: randomBytes(32).toString('base64') }
-  const { keyId, data } = seal(keys, runContext(use.runId), JSON.stringify(kept))
+  const { keyId, data } = seal(keys, makeRunContext(use.runId), JSON.stringify(kept))
   const ids = rows.map(({ id }) => id)
   await domain.db.sql.query(storeSql, [use.runId, keyId, Buffer.from(data), ids], 'store_run_secrets')
-  // Another leader may have stored others before.
+  // Another leader may have stored other values first.
   return (await readRunSecrets(domain, use.runId)) ?? kept
 }
 
-/** The values that the run got; null: none, or the run is over. Throws Unreadable. */
+/** Reads the values that the run got; null: the run has no secrets or is over. Throws Unreadable. */
 export async function readRunSecrets(domain: Domain, runId: string): Promise<KeptSecrets | null> {
   const [row] = await domain.db.sql.query<StoredValue>(
     'SELECT key_id AS "keyId", data FROM run_secret WHERE run_id = $1',
     [runId],
     'run_secrets',
   )
-  return row ? (JSON.parse(unseal(getSecretKeys(domain), runContext(runId), row)) as KeptSecrets) : null
+  return row ? (JSON.parse(unseal(getSecretKeys(domain), makeRunContext(runId), row)) as KeptSecrets) : null
 }
 
 /** Names of secrets that these users may use, as `<user>/<team or nothing>/<name>`. */
@@ -79,10 +79,11 @@ export async function readUsableSecrets(
     [JSON.stringify([...new Set(userIds)]), JSON.stringify([...new Set(names)])],
     'usable_secrets',
   )
-  return new Set(rows.map(({ userId, teamId, name }) => usableKey(userId, teamId, name)))
+  return new Set(rows.map(({ userId, teamId, name }) => makeUsableKey(userId, teamId, name)))
 }
 
-export const usableKey = (userId: string, teamId: string | null, name: string) => `${userId}/${teamId ?? ''}/${name}`
+export const makeUsableKey = (userId: string, teamId: string | null, name: string) =>
+  `${userId}/${teamId ?? ''}/${name}`
 
 const usableByUsersSql = `
 SELECT wanted.id AS "userId", s.team_id AS "teamId", s.name
@@ -90,11 +91,10 @@ FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id)
 JOIN secret s ON s.user_id = wanted.id OR s.team_id IN (SELECT m.team_id FROM team_member m WHERE m.user_id = wanted.id)
 WHERE s.name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`
 
-/** Forgets the values of runs that are over. */
 export const forgetRunSecrets = (sql: Sql): Promise<unknown> =>
   sql.query('DELETE FROM run_secret s USING run r WHERE r.id = s.run_id AND r.finished_at IS NOT NULL')
 
-export const runContext = (runId: string) => `run ${runId}`
+export const makeRunContext = (runId: string) => `run ${runId}`
 
 interface StoredValue extends Sealed {
   data: Buffer

@@ -11,7 +11,7 @@ import { parseInput } from '../parse.ts'
 import { getSecretKeys, seal } from '../secret-keys.ts'
 
 /**
- * Secrets of users and teams. A value goes in and never comes out: only a run gets it (run-secrets.ts). No violation
+ * Secrets of users and teams. No operation returns a value: only runs get it (run-secrets.ts). No violation
  * quotes a value, and the audit log has the name alone.
  */
 
@@ -44,10 +44,9 @@ interface Owner {
 }
 
 /** The context that binds an encrypted value to its row. */
-export const secretContext = ({ userId, teamId, name }: Owner & { name: string }): string =>
+export const makeSecretContext = ({ userId, teamId, name }: Owner & { name: string }): string =>
   `secret ${userId ?? teamId} ${name}`
 
-/** Creates the secret, or replaces its value. */
 export async function setSecret(
   domain: Domain,
   viewer: Viewer,
@@ -56,7 +55,7 @@ export async function setSecret(
   demandSetter(viewer, raw.teamId)
   const { name, value, teamId = null } = parseInput(setting, raw)
   const owner: Owner = { userId: teamId === null ? viewer.userId : null, teamId }
-  const sealed = seal(getSecretKeys(domain), secretContext({ ...owner, name }), value)
+  const sealed = seal(getSecretKeys(domain), makeSecretContext({ ...owner, name }), value)
   return domain.db.serializable(async (tx) => {
     if (teamId !== null) await demandTeam(tx, viewer, teamId)
     const known = await tx.prisma.secret.findFirst({ where: { ...owner, name }, select: { id: true } })
@@ -64,7 +63,7 @@ export async function setSecret(
     const written = { ...sealed, data: Uint8Array.from(sealed.data), setById: viewer.userId }
     if (known) await tx.prisma.secret.update({ where: { id }, data: { ...written, updatedAt: await readNow(tx) } })
     else {
-      await demandRoom(tx, owner)
+      await demandBelowMaximum(tx, owner)
       await tx.prisma.secret.create({ data: { id, ...owner, name, ...written } })
     }
     await audit(tx, viewer, [{ action: 'secret.set', objectId: id, detail: { name, teamId } }], domain.time.nowMs())
@@ -72,7 +71,7 @@ export async function setSecret(
   })
 }
 
-/** Deleting a secret that does not exist changes nothing. */
+/** Returns the id null if the secret does not exist. */
 export async function deleteSecret(domain: Domain, viewer: Viewer, raw: SecretTarget): Promise<{ id: string | null }> {
   demandSetter(viewer, raw.teamId)
   const { name, teamId = null } = parseInput(deletion, raw)
@@ -91,20 +90,20 @@ export async function deleteSecret(domain: Domain, viewer: Viewer, raw: SecretTa
 const demandSetter = (viewer: Viewer, teamId: SecretTarget['teamId']) =>
   demand(viewer, teamId == null ? 'secret.own' : 'secret.team')
 
-/** A team without the viewer is reported like a missing one. */
+/** A team of which the viewer is not a member is reported as not found. */
 async function demandTeam({ prisma }: Tx, { userId, level }: Viewer, teamId: string): Promise<void> {
   const members = level === 'ADMIN' ? {} : { members: { some: { userId } } }
   const team = await prisma.team.findFirst({ where: { id: teamId, ...members }, select: { id: true } })
   if (!team) throw new NotFound(`You have no team ${teamId.slice(0, 64)}`)
 }
 
-async function demandRoom({ prisma }: Tx, owner: Owner): Promise<void> {
+async function demandBelowMaximum({ prisma }: Tx, owner: Owner): Promise<void> {
   if ((await prisma.secret.count({ where: owner })) < secretsOfOwnerMax) return
   const whose = owner.teamId === null ? 'You have' : 'The team has'
   throw InvalidInput.at('name', `${whose} ${secretsOfOwnerMax} secrets, the maximum; delete one first`)
 }
 
-/** The condition for every read of secrets, on a table alias. ADMINs see the names of all teams' secrets. */
+/** SQL condition on the table alias: the viewer may see the name of the secret. ADMINs see those of all teams. */
 export const secretsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
   viewer.level === 'ADMIN'
     ? `(${alias}.user_id = ${bind(viewer.userId)} OR ${alias}.team_id IS NOT NULL)`

@@ -19,27 +19,27 @@ const poolsMax = 100
  * which starts and changes store under the lock of the pool.
  */
 export async function findExceededLimits(sql: Sql): Promise<Finding[]> {
-  const broken: { pool: Checked; excess: Excess }[] = []
-  for (const pool of await readChecked(sql)) {
+  const broken: { pool: LimitedPool; excess: Excess }[] = []
+  for (const pool of await readLimitedPools(sql)) {
     const ceilings = await readCeilings(sql, pool.name, pool.singleUser)
-    for (const excess of excesses(ceilings))
-      if (await startedSince(sql, pool.name, excess)) broken.push({ pool, excess })
+    for (const excess of listExcesses(ceilings))
+      if (await hasStartedSince(sql, pool.name, excess)) broken.push({ pool, excess })
   }
   if (broken.length === 0) return []
   // Omits pools whose settings changed during the check.
-  const revisions = new Map((await readChecked(sql)).map(({ name, revision }) => [name, revision]))
+  const revisions = new Map((await readLimitedPools(sql)).map(({ name, revision }) => [name, revision]))
   const same = broken.filter(({ pool }) => revisions.get(pool.name) === pool.revision)
-  return same.map(({ pool, excess }) => findingOf(pool.name, excess))
+  return same.map(({ pool, excess }) => toFinding(pool.name, excess))
 }
 
-interface Checked {
+interface LimitedPool {
   name: string
   revision: number
   singleUser: boolean
 }
 
-const readChecked = (sql: Sql): Promise<Checked[]> =>
-  sql.query<Checked>(
+const readLimitedPools = (sql: Sql): Promise<LimitedPool[]> =>
+  sql.query<LimitedPool>(
     `SELECT name, revision, coalesce((SELECT value::boolean FROM applied_setting WHERE key = $2), true) AS "singleUser"
      FROM pool ORDER BY name LIMIT $1`,
     [poolsMax, singleUserKey],
@@ -51,7 +51,7 @@ interface Excess {
   used: number
 }
 
-function excesses(ceilings: Ceilings): Excess[] {
+function listExcesses(ceilings: Ceilings): Excess[] {
   return ceilings.rules.flatMap((rule) => {
     const scopes = rule.each ? [...ceilings.tally.keys()].filter((key) => key.startsWith(rule.on)) : [rule.on]
     return scopes
@@ -60,7 +60,7 @@ function excesses(ceilings: Ceilings): Excess[] {
   })
 }
 
-async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Promise<boolean> {
+async function hasStartedSince(sql: Sql, pool: string, { scope, rule }: Excess): Promise<boolean> {
   const [row] = await sql.query<{ since: boolean }>(sinceSql, [pool, scope, rule.counts, rule.model])
   return row?.since ?? false
 }
@@ -76,7 +76,7 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} AND ($3 = 'jobs' OR ${holdsGpusSq
   AND ($4::text IS NULL OR EXISTS (SELECT FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device
     WHERE c.run_id = r.id AND strpos(lower(d.model), $4) > 0))`
 
-const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
+const toFinding = (pool: string, { scope, rule, used }: Excess): Finding => ({
   rule: 'no start exceeds a limit',
   objectId: `pool_${pool}`,
   message: `${rule.code} of ${scope}: ${used} ${rule.counts} of ${rule.max}${rule.model === null ? '' : ` with the model ${rule.model}`}`,

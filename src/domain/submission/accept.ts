@@ -4,7 +4,7 @@ import {
   type ApprovalNeed,
   type ApprovalRule,
   decideApprovalNeed,
-  needWithoutRule,
+  makeNeedWithoutRule,
   readApprovalRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
@@ -14,15 +14,15 @@ import { type Limits, readLimits } from '../limits/limits.ts'
 import {
   type ApplicableQuota,
   addDecimals,
+  formatSubject,
   judgeQuotas,
   listApplicableQuotas,
   listSubjects,
+  makeSubjectKey,
+  makeUserSubject,
   type Payer,
   type QuotaRule,
   type Subject,
-  scopeText,
-  subjectKey,
-  userSubject,
   withUnboundedCost,
 } from '../limits/quota-rules.ts'
 import type { Amounts } from '../limits/quota-types.ts'
@@ -34,8 +34,8 @@ import {
   readStanding,
   type UsageCache,
 } from '../limits/quota-usage-bound.ts'
-import { failClosed, readQuotasFor } from '../limits/stored-quotas.ts'
-import { modelsFor } from '../machines/machines.ts'
+import { readQuotasFor, refuseIfUnreadable } from '../limits/stored-quotas.ts'
+import { listModelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'
 import { readMemberships, readRoots } from '../people/teams.ts'
@@ -44,9 +44,9 @@ import { readDisabledUsers } from '../people/users.ts'
 import { readUsableSecrets } from '../secrets/run-secrets.ts'
 import { toShape } from '../shape.ts'
 import { readNamedSnapshots } from '../snapshots/named.ts'
-import { getMachineMemory, readDestinations } from './destinations.ts'
+import { getMachineCache, readDestinations } from './destinations.ts'
 import type { NewJob } from './insert.ts'
-import { hashVersion, keyName, matchKey, readKeys, type StoredKey } from './keys.ts'
+import { hashVersion, makeKeyName, matchKey, readKeys, type StoredKey } from './keys.ts'
 import { type Placed, resolvePayer, resolveSubmission, type SubmissionFacts } from './resolve.ts'
 import { isCheckedAtReservation, readOpenSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
@@ -63,9 +63,9 @@ export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal 
 export interface Accepted {
   job: NewJob
   warnings: string[]
-  /** Only of a preview: the quotas that it counts against. */
+  /** Only in a preview: the effect on the applicable quotas. */
   quotas?: QuotaEffect[]
-  /** Only of a preview: the expected cost; null: unknown, or without a bound. */
+  /** Only in a preview: the expected cost; null: unknown or unbounded. */
   cost?: number | null
   /** Set once the job is written and queued. */
   stored?: JobRow | undefined
@@ -83,15 +83,15 @@ interface GroupFacts extends SubmissionFacts {
   /** Users who were disabled after they logged in. */
   disabled: ReadonlySet<string>
   rules: readonly ApprovalRule[]
-  /** The quotas that apply to the payer in a pool with this userMaxActive. */
+  /** Lists the quotas that apply to the payer in a pool whose userMaxActive is `maxActive`. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly ApplicableQuota[]
   limits: ReadonlyMap<string, Limits>
   /** Hardware of the destinations; read only if a rule depends on hardware. */
   hardware: readonly PoolHardware[]
-  /** The next four change with every accepted job. */
+  /** This and the next three fields change with every accepted job. */
   keys: Map<string, StoredKey>
   slots: Set<string>
-  /** Retries that exist, of `unlessRetried`. */
+  /** Existing retries of jobs, for submissions with `unlessRetried`. */
   retries: Set<string>
   usage: Map<string, Usage>
   isPreview: boolean
@@ -104,9 +104,7 @@ export interface Deciding {
   memory: UsageCache | null
 }
 
-/**
- * The returned function decides one item; call it in order. The first items can be written while others are decided.
- */
+/** Call the returned function for each item, in order. The first items can be written while others are decided. */
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
@@ -114,9 +112,9 @@ export async function openGroup(
   const { domain, sql } = deciding
   const facts = await readFacts(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  // Outside `failClosed`: an error in one submission must not be reported as unreadable quotas, nor fail the others.
+  // Outside `refuseIfUnreadable`: an error in one submission must not be reported as unreadable quotas, nor fail the others.
   const payers = listPayers(items, facts)
-  await failClosed(domain, () => readQuotaFacts(deciding, facts, items, payers))
+  await refuseIfUnreadable(domain, () => readQuotaFacts(deciding, facts, items, payers))
   return (item) => {
     const verdict = orRefusal(() => decide(item, facts, nowMs))
     return verdict instanceof Refusal ? { refusal: verdict } : verdict
@@ -196,10 +194,10 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
   const secretNames = items.flatMap(({ input }) => input.spec.secrets ?? [])
   const [keys, destinations, memberships, unixUsers, disabled, rules, slots, retries, reservations, roots, secrets] =
-    await failClosed(domain, () =>
+    await refuseIfUnreadable(domain, () =>
       Promise.all([
         readKeys(reads, listKeys(items)),
-        readDestinations(reads, getMachineMemory(domain)),
+        readDestinations(reads, getMachineCache(domain)),
         readMemberships(reads, users),
         readUnixUsers(reads, users),
         readDisabledUsers(reads, users),
@@ -236,19 +234,19 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
 export const listKeys = (items: readonly Submission[]) =>
   items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
 
-/** The job of an earlier submission with the same key, or the conflict with it. */
+/** Returns the job of an earlier submission with the same key, or the conflict with its payload. */
 export function matchStoredKey(
   { viewer, key }: Pick<Submission, 'viewer' | 'key'>,
   keys: ReadonlyMap<string, StoredKey>,
 ): { hit: string } | { refusal: Refusal } | undefined {
-  const answer = key ? matchKey(keys.get(keyName(viewer.userId, key.key)), key) : undefined
+  const answer = key ? matchKey(keys.get(makeKeyName(viewer.userId, key.key)), key) : undefined
   if (answer === undefined) return undefined
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
 function listComparisons(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
   const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, userMaxActive(facts, pool)))
-  const subject = userSubject(payer)
+  const subject = makeUserSubject(payer)
   const asks = mayBlock || quotas.some(asksApproval)
   return [
     ...quotas,
@@ -288,14 +286,14 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   facts.retries.add(retryName(viewer.userId, item.retryOf))
   if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
-    facts.keys.set(keyName(viewer.userId, key.key), {
+    facts.keys.set(makeKeyName(viewer.userId, key.key), {
       ...key,
       userId: viewer.userId,
       hashVersion,
       jobId: job.id,
       live: true,
     })
-  for (const subject of listSubjects(placed.payer)) addUsage(facts, subjectKey(subject), job, placed)
+  for (const subject of listSubjects(placed.payer)) addUsage(facts, makeSubjectKey(subject), job, placed)
   return { job, warnings: [...placed.warnings, ...warnings], ...effects }
 }
 
@@ -308,13 +306,15 @@ function listEffects(
     if (takes[type] === 0) return []
     const used = usedBy(subject)[type]
     const after = addDecimals(used, takes[type])
-    return [{ type, action, limit, scope: scopeText(subject), used, usedAfter: Number.isFinite(after) ? after : null }]
+    return [
+      { type, action, limit, scope: formatSubject(subject), used, usedAfter: Number.isFinite(after) ? after : null },
+    ]
   })
 }
 
-/** The usage without this submission: a reserved slot already counts for its user. */
+/** Returns the usage without this submission, whose reserved slot already counts for its user. */
 function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFacts): Amounts {
-  const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
+  const { amounts } = usage.get(makeSubjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts
   return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
 }
@@ -348,7 +348,7 @@ function demandOpenSlot(
   return id
 }
 
-/** `approvals`: approvals that quotas require. */
+/** Combines the approvals of rules, of the submitter, and of quotas (`approvals`). */
 function decideApproval(
   { viewer, input }: Submission,
   placed: Placed,
@@ -357,7 +357,7 @@ function decideApproval(
 ): ApprovalNeed | null {
   const { spec, cost } = placed.job
   const hardware = facts.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
-  const { amounts, known, blocked } = facts.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
+  const { amounts, known, blocked } = facts.usage.get(makeSubjectKey(makeUserSubject(placed.payer))) ?? noUsage
   const need =
     decideApprovalNeed(facts.rules, {
       level: viewer.level,
@@ -365,14 +365,14 @@ function decideApproval(
       executor: spec.executor,
       cost: placed.isUnbounded ? Number.POSITIVE_INFINITY : cost,
       currency: placed.currency,
-      hardware: modelsFor(toShape(spec.resources), hardware),
+      hardware: listModelsFor(toShape(spec.resources), hardware),
       gpuModel: spec.resources.gpuModel,
       cpuModel: spec.resources.cpuModel,
       jobsLastDay: amounts.JOBS_PER_DAY,
       isFirstJob: !known,
     }) ??
-    (approvals.length > 0 ? needWithoutRule(approvals.join('; ')) : null) ??
-    (input.requiresApproval ? needWithoutRule('Requested by the submitter') : null)
+    (approvals.length > 0 ? makeNeedWithoutRule(approvals.join('; ')) : null) ??
+    (input.requiresApproval ? makeNeedWithoutRule('Requested by the submitter') : null)
   const limit = facts.limits.get(placed.job.pool)?.userMaxBlocked ?? null
   if (need && limit !== null && blocked >= limit)
     throw new QuotaExceeded(
@@ -380,7 +380,7 @@ function decideApproval(
       {
         code: 'QUOTA_EXCEEDED',
         quota: 'MAX_BLOCKED',
-        scope: scopeText(userSubject(placed.payer)),
+        scope: formatSubject(makeUserSubject(placed.payer)),
         limit,
         used: blocked,
       },

@@ -32,22 +32,22 @@ export interface Destination extends PoolMachines {
 interface PoolMachines {
   /** Nodes of the pool. Their free resources may be out of date. */
   nodes: readonly FreeNode[]
-  /** Physical ids of their devices. */
+  /** Physical ids of the devices of these nodes. */
   deviceIds: readonly number[]
 }
 
 interface DestinationRow extends Omit<Destination, keyof PoolMachines | 'refuses' | 'part'> {
   scheduling: StoredSettings
-  /** Revision of the pool when the machines were read; it grows with every change of the machines. */
+  /** Revision of the pool, which grows with every change of the machines. */
   revision: number
 }
 
-/** Machines by pool, read again when the revision of the pool changes. */
-type MachineMemory = Map<string, PoolMachines & { revision: number }>
+/** Cache of machines by pool; read again when the revision of the pool changes. */
+type MachineCache = Map<string, PoolMachines & { revision: number }>
 
-export const getMachineMemory = perDomain((): MachineMemory => new Map())
+export const getMachineCache = perDomain((): MachineCache => new Map())
 
-export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {
+export async function readDestinations(sql: Sql, memory: MachineCache): Promise<Destination[]> {
   const rows = await readRows(sql)
   const destinations: Destination[] = []
   for (const { revision, scheduling, ...destination } of rows) {
@@ -61,7 +61,7 @@ export async function readDestinations(sql: Sql, memory: MachineMemory): Promise
 /** The revision was read before the machines, so machines that changed in between are read again later. */
 async function machinesAt(
   sql: Sql,
-  memory: MachineMemory,
+  memory: MachineCache,
   { pool, revision }: Pick<DestinationRow, 'pool' | 'revision'>,
 ): Promise<PoolMachines> {
   const known = memory.get(pool)

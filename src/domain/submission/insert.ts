@@ -1,30 +1,27 @@
 import type { Sql } from '../../platform/tx.ts'
 import { basePriority } from '../access.ts'
 import type { ApprovalNeed } from '../control/approval-rules.ts'
-import { computeBand, countedBid, insertLanes, type Lane, listLanes, makeLane, type Policy } from '../lanes.ts'
+import { computeBand, computeCountedBid, insertLanes, type Lane, listLanes, makeLane, type Policy } from '../lanes.ts'
 import { toShape } from '../shape.ts'
-import { psijState } from '../state.ts'
+import { toPsijState } from '../state.ts'
 import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { type Beginning, type Inserted, type JobRow, toStoredJob } from './stored-job.ts'
 
 export interface NewJob extends Beginning {
   runId: string
   policy: Policy
-  /** The account whose fair share the job uses. */
   shareAccount: string
-  /** Expected cost; null: unknown. */
   cost: number | null
   key: SubmissionKey | null
-  /** The expired row with the same key, which is replaced. */
+  /** The expired key to replace; null: none. */
   replacedKey: StoredKey | null
   /** Start of the window of the capacity reservation, in milliseconds; null: no reservation. */
   opensMs: number | null
-  /** The slot reservation that the submission uses up. */
   slotId: string | null
   approval: ApprovalNeed | null
 }
 
-/** Returns the QUEUED jobs as they are stored now. */
+/** Inserts jobs. Returns the rows of those that are QUEUED. */
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   if (jobs.length === 0) return []
   const forms = new Map<string, Form>()
@@ -49,7 +46,7 @@ function jobRow({ id, runId, key, slotId, approval }: NewJob) {
     id,
     run_id: runId,
     state,
-    psij: psijState(state, false),
+    psij: toPsijState(state, false),
     slot: slotId,
     key: key?.key,
     key_hash: key?.hash,
@@ -58,8 +55,8 @@ function jobRow({ id, runId, key, slotId, approval }: NewJob) {
 }
 
 /**
- * The columns that are often equal in a group. Parsing specs into jsonb is most of the cost, so equal values are sent
- * once.
+ * Columns with values that are often equal in a group. Parsing specs into jsonb is most of the cost, so equal values
+ * are sent once.
  */
 interface Form {
   n: number
@@ -117,7 +114,7 @@ function formRow(job: NewJob, lane: Lane, form: number) {
     snapshot_id: spec.snapshot,
     lane_id: lane.id,
     band: computeBand(lane),
-    bid: countedBid(policy, spec),
+    bid: computeCountedBid(policy, spec),
     interactive_user: spec.interactive ? viewer.userId : null,
   }
 }

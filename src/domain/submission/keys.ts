@@ -44,9 +44,9 @@ function canonical(value: unknown): unknown {
   return { object: entries.map(([name, inner]) => [name, canonical(inner)]) }
 }
 
-export const keyName = (userId: string, key: string) => `${userId}/${key}`
+export const makeKeyName = (userId: string, key: string) => `${userId}/${key}`
 
-/** LIMIT makes PostgreSQL look up each key by the index. */
+/** Reads stored keys. LIMIT makes PostgreSQL look up each key by the index. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],
@@ -60,10 +60,10 @@ export async function readKeys(
     [JSON.stringify(wanted.map(({ userId, key }) => ({ userId, key })))],
     'read_keys',
   )
-  return new Map(rows.map((row) => [keyName(row.userId, row.key), row]))
+  return new Map(rows.map((row) => [makeKeyName(row.userId, row.key), row]))
 }
 
-/** The job id of a stored key, or the conflict with it; undefined: the submission is new. */
+/** Returns the job id of a stored key, or the conflict with its payload; undefined: the submission is new. */
 export function matchKey(stored: StoredKey | undefined, asked: SubmissionKey): string | Refusal | undefined {
   if (!stored?.live) return undefined
   if (stored.hashVersion === hashVersion && stored.hash !== asked.hash) return new IdempotencyConflict(asked.key)

@@ -1,5 +1,5 @@
 import type { SpecInput } from '../input.ts'
-import { internalDnsName } from '../internal-dns.ts'
+import { addDnsPrefix } from '../internal-dns.ts'
 import { defaultRunSeconds } from '../lanes.ts'
 import { type FreeNode, indexMachines } from '../machines/machines.ts'
 import { GiB, toShape } from '../shape.ts'
@@ -7,7 +7,7 @@ import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination } from './destinations.ts'
 import type { Route } from './routing.ts'
 
-/** Every change of a value that the submitter gave becomes a warning. */
+/** A spec with all defaults, and a warning for every value of the submitter that was changed. */
 export interface Normalised {
   spec: JobSpec
   warnings: string[]
@@ -126,7 +126,7 @@ function applyDefaults<T extends object>(defaults: T, given: { [K in keyof T]?: 
   return overlaid
 }
 
-/** true: the command is one text with spaces. GraphQL turns `command: "echo hi"` into a list of one word. */
+/** true: the command is a single word with spaces, because GraphQL coerced `command: "echo hi"` to a list. */
 const isOneText = (command: SpecInput['command']): boolean => command?.length === 1 && /^[^/]+\s/.test(command[0] ?? '')
 
 /**
@@ -159,7 +159,7 @@ function normaliseDns(input: SpecInput, account: string): JobSpec['internalDns']
     targetPort: targetPort ?? port,
     protocol: protocol ?? 'TCP',
   }))
-  return { name: internalDnsName(dns.name ?? '', account), ports }
+  return { name: addDnsPrefix(dns.name ?? '', account), ports }
 }
 
 /** The default memory is the same fraction of the machine as the requested cores. */

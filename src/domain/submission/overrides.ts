@@ -1,4 +1,4 @@
-import { givenDnsName } from '../internal-dns.ts'
+import { removeDnsPrefix } from '../internal-dns.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
@@ -21,8 +21,8 @@ const resourceAlternatives = [
   ['nodeCount', 'processCount'],
 ] as const
 
-/** If the first field is overridden, the stored value of the second is removed. */
-const decides = [
+/** Pairs of fields: an override of the first one removes the stored value of the second one. */
+const invalidates = [
   ['queue', 'executor'],
   ['handler', 'executor'],
   ['team', 'account'],
@@ -31,7 +31,7 @@ const decides = [
 export function applyOverrides(spec: JobSpec, changes: Changes): Record<string, unknown> {
   const stored: Record<string, unknown> = { ...spec, internalDns: internalDns(spec) }
   replace(stored, changes, alternatives)
-  for (const [decider, decided] of decides) if (given(changes[decider])) delete stored[decided]
+  for (const [decider, decided] of invalidates) if (given(changes[decider])) delete stored[decided]
   return { ...stored, ...changes, resources: overrideResources(spec.resources, changes['resources']) }
 }
 
@@ -47,7 +47,7 @@ const isObject = (value: unknown): value is Changes => typeof value === 'object'
 /** The stored name begins with the prefix of the account, which is removed here. */
 function internalDns({ internalDns: dns, account }: JobSpec): unknown {
   if (!dns) return null
-  return { ...dns, name: givenDnsName(dns.name, account) }
+  return { ...dns, name: removeDnsPrefix(dns.name, account) }
 }
 
 function overrideResources(resources: Resources, changes: unknown): Changes {
@@ -56,7 +56,7 @@ function overrideResources(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Omits empty filters. Omits totals if the amounts of each process are given
+  // Omits empty filters, and totals if the amounts of each process are given.
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -3,12 +3,12 @@ import type { Domain } from '../domain.ts'
 import { findPool, readLimits } from '../limits/limits.ts'
 import {
   type ApplicableQuota,
+  formatSubject,
   isNear,
   listApplicableQuotas,
+  makeSubjectKey,
   type Payer,
   type QuotaAction,
-  scopeText,
-  subjectKey,
 } from '../limits/quota-rules.ts'
 import { type QuotaType, windowHours } from '../limits/quota-types.ts'
 import { mergeMeasured, noUsage, readUsage } from '../limits/quota-usage.ts'
@@ -25,7 +25,7 @@ export interface QuotaUsage {
   warning: boolean
 }
 
-/** For each type and action, the lowest of the quotas of the viewer, of the viewer's teams, and of their accounts. */
+/** Reads, for each type and action, the lowest quota of the viewer, of the viewer's teams, and of their accounts. */
 export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await findPool(sql, null)
   const maxActive = (await readLimits(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
@@ -37,13 +37,13 @@ export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer
   const usage = await readUsage(sql, mergeMeasured(wanted))
   return deciding.map((quota) => {
     const { type, action, limit, subject } = quota
-    const used = (usage.get(subjectKey(subject)) ?? noUsage).amounts[type]
-    const scope = scopeText(subject)
+    const used = (usage.get(makeSubjectKey(subject)) ?? noUsage).amounts[type]
+    const scope = formatSubject(subject)
     return { type, action, scope, limit, used, warning: isNear(used, limit) }
   })
 }
 
-/** One payer for each team of the viewer, with its account. */
+/** Lists one payer for each team of the viewer, with the account of the team. */
 function listPayers(viewer: Viewer, memberships: Memberships): Payer[] {
   const { userId, userName, level } = viewer
   const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]

@@ -4,24 +4,25 @@ import type { ApprovalNeed } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { makeLane } from '../lanes.ts'
-import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
-import { computeFit, type Fit, type FitSubject, isThere, judgedByLeader } from '../queue/fit.ts'
+import { type Estimate, estimateStartOfUnstored } from '../queue/estimate.ts'
+import { computeFit, correctByLeader, type Fit, type FitSubject, placedFit } from '../queue/fit.ts'
 import type { ForecastStart } from '../queue/forecasts.ts'
-import { gatesOfSpec } from '../queue/gates.ts'
+import { readGatesOfSpec } from '../queue/gates.ts'
 import { askLeader } from '../queue/questions.ts'
 import type { Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
 import type { QuotaEffect, SubmissionVerdict } from './accept.ts'
 import type { NewJob } from './insert.ts'
-import { atOverrides, readRetry, readRetryInput, readStoredRetry } from './retry.ts'
+import { readRetry, readRetryInput, readStoredRetry, reportAtOverrides } from './retry.ts'
 import { readSubmission } from './submission.ts'
-import { approvalPending, hideJobs, readWish } from './submit.ts'
-import { jobDeleted, previewSubmission } from './submit-group.ts'
+import { hideJobs, makeApprovalPendingReason, readWish } from './submit.ts'
+import { makeJobDeletedError, previewSubmission } from './submit-group.ts'
 
 /**
  * Predicts the outcome of a submission or a retry, without writing. Makes all checks of a submission first; then the
- * leader of the pool tries the job at the end of the queue. A submission that would be refused throws the refusal.
+ * leader of the pool tries to place the job at the end of the queue. Throws the refusal of a submission that would be
+ * refused.
  */
 
 export interface JobPreview {
@@ -29,25 +30,23 @@ export interface JobPreview {
   nodes: string[]
   gpuIds: number[]
   reasons: Reason[]
-  /** null: the key already has a job. */
+  /** null: the idempotency key already has a job. */
   fit: Fit | null
   warnings: string[]
   /** null: the job would not be queued. */
   position: number | null
-  /** null: the start cannot be estimated, or the key already has a job. */
+  /** null: the start cannot be estimated, or the idempotency key already has a job. */
   estimatedStart: Estimate | null
   approval: ApprovalNeed | null
-  /** null: unknown, or without a bound. */
+  /** null: unknown or unbounded. */
   cost: { amount: number; pool: string } | null
   quotas: QuotaEffect[]
-  /** Jobs whose runs would be evicted. */
   preempts: string[]
-  /** The job that the idempotency key already has. */
   idempotentJobId: string | null
   spec: JobSpec
 }
 
-/** The leader's answer for a job at the end of the queue. */
+/** The answer of the leader for a job at the end of the queue. */
 export interface PreviewAnswer {
   wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
   /** `atMs`: the time of the leader's state in which the job fits. */
@@ -57,7 +56,7 @@ export interface PreviewAnswer {
   preempts: string[]
 }
 
-/** The leader's forecast for that job; null: it would start too late, or never. */
+/** The forecast of the leader for this job; null: the job starts after the end of the forecast, or never. */
 export type ForecastAnswer = { p50Ms: number; p90Ms: number | null; basis: string } | null
 
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
@@ -78,13 +77,13 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
     quotas,
     preempts: [],
   }
-  const found = { ...consequences, warnings, idempotentJobId: null, spec, fit: isThere }
+  const found = { ...consequences, warnings, idempotentJobId: null, spec, fit: placedFit }
   const judgeFit = async (reason: Reason | null = null) => {
-    const fit = judgedByLeader(await computeFit(domain, subject), reason)
+    const fit = correctByLeader(await computeFit(domain, subject), reason)
     return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
   }
   if (job.approval) {
-    const reasons = [approvalPending(job.approval, domain)]
+    const reasons = [makeApprovalPendingReason(job.approval, domain)]
     return { ...found, ...(await judgeFit()), wouldBe: 'BLOCKED', ...notStarted, reasons }
   }
   const answer = (await askLeader(domain, pool, { kind: 'PREVIEW', payload })) as PreviewAnswer
@@ -94,8 +93,8 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
   const judged = { ...found, preempts, ...(await judgeFit(reasons[0])) }
   if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
   const readForecast = () => forecastStart(domain, pool, payload)
-  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position, readForecast }
-  const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...subject, ...waiting })
+  const waiting = { ...(await readGatesOfSpec(domain.db.sql, spec)), reasons, position, readForecast }
+  const estimatedStart = judged.fit.never ? null : await estimateStartOfUnstored(domain, { ...subject, ...waiting })
   return { ...judged, wouldBe, ...notStarted, reasons, position, estimatedStart }
 }
 
@@ -122,7 +121,7 @@ export async function previewRetry(domain: Domain, viewer: Viewer, raw: unknown)
   try {
     return await previewJob(domain, viewer, await readRetry(domain, viewer, input))
   } catch (error) {
-    throw error instanceof InvalidInput ? atOverrides(error, input) : error
+    throw error instanceof InvalidInput ? reportAtOverrides(error, input) : error
   }
 }
 
@@ -139,7 +138,7 @@ function fitSubject(pool: string, { spec, shareAccount, level, userName, ...aske
   return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
 }
 
-/** Warnings about limits that keep the job from starting. A submission has all other warnings, but not these. */
+/** Warnings about limits that keep the job from starting. A submission does not return them. */
 const lastingWarnings = ({ never }: Fit): string[] =>
   never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
 
@@ -160,7 +159,7 @@ async function previewStored(
   if ('refusal' in decision) throw decision.refusal
   const { hit: id } = decision
   const job = await db.prisma.job.findUnique({ where: { id }, select: { state: true, spec: true } })
-  if (!job) throw jobDeleted()
+  if (!job) throw makeJobDeletedError()
   return {
     wouldBe: job.state,
     spec: job.spec as unknown as JobSpec,

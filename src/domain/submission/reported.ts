@@ -1,12 +1,12 @@
 import type { Violation } from '../errors.ts'
-import { isOptionValue, refuseOption } from '../executors.ts'
+import { findOptionRefusal, isOptionValue } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { ExecutorReport } from '../machines/pool-report.ts'
 
 /** Checks a submission against the report of its executor, which the process that runs the jobs of the pool stored. */
 
-/** Finds unsupported attributes. Attributes with the prefix of another executor are ignored. */
-export function attributeViolations(
+/** Lists unsupported attributes. Ignores attributes with the prefix of another executor. */
+export function listAttributeViolations(
   { customAttributes }: SpecInput,
   report: ExecutorReport | undefined,
   executor: string,
@@ -18,14 +18,14 @@ export function attributeViolations(
     if (!attribute.startsWith(prefix)) return []
     const path = ['spec', 'customAttributes', attribute]
     const rules = { attributes: known, insteadOf: report.insteadOf ?? {} }
-    const message = refuseOption(attribute, attribute.slice(prefix.length), rules)
+    const message = findOptionRefusal(attribute, attribute.slice(prefix.length), rules)
     if (message !== null) return [{ path, message }]
     if (isOptionValue(value)) return []
     return [{ path, message: `${JSON.stringify(value)} must be one line of text, a number, true or false` }]
   })
 }
 
-export function displayViolations(
+export function listDisplayViolations(
   { x11 }: SpecInput,
   report: ExecutorReport | undefined,
   executor: string,
@@ -35,7 +35,7 @@ export function displayViolations(
   return [{ path: ['spec', 'x11'], message }]
 }
 
-export function reportWarnings(
+export function listReportWarnings(
   { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,
   report: ExecutorReport | undefined,
   { executor, queue, pool }: Record<'executor' | 'queue' | 'pool', string>,

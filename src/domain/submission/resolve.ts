@@ -1,28 +1,28 @@
 import { findRootAccount, toShareAccount } from '../accounts.ts'
-import { expectedCost } from '../cost.ts'
+import { computeExpectedCost } from '../cost.ts'
 import { InvalidInput, Rejected, type Violation } from '../errors.ts'
 import { findTraits, isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import type { SubmissionInput } from '../input.ts'
-import { dnsNameViolations } from '../internal-dns.ts'
-import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
+import { listDnsNameViolations } from '../internal-dns.ts'
+import { listDependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Payer } from '../limits/quota-rules.ts'
 import { type Amounts, computeAmounts } from '../limits/quota-types.ts'
-import { mostOccupied } from '../machines/occupied.ts'
+import { computeMaximumUse } from '../machines/occupied.ts'
 import { couldEverFit, type FreeNode } from '../machines/placement.ts'
-import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
+import { type NamedReservation, resolveReservation } from '../machines/reservations.ts'
 import { type Memberships, noMemberships, resolveAccount, resolveTeam } from '../people/teams.ts'
-import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
-import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
-import { type Reason, unsatisfiable } from '../reason.ts'
-import { usableKey } from '../secrets/run-secrets.ts'
-import { inWords, tooLarge, toShape } from '../shape.ts'
+import { listUnixUserViolations, type UnixUsers } from '../people/unix-users.ts'
+import { explainAloneOverPart, type FitSubject } from '../queue/fit.ts'
+import { makeUnsatisfiableReason, type Reason } from '../reason.ts'
+import { makeUsableKey } from '../secrets/run-secrets.ts'
+import { describeShape, listOversizedAmounts, toShape } from '../shape.ts'
 import { type KnownSnapshot, snapshotViolations } from '../snapshots/named.ts'
 import type { Destination } from './destinations.ts'
 import type { NewJob } from './insert.ts'
-import { keyName, type StoredKey } from './keys.ts'
+import { makeKeyName, type StoredKey } from './keys.ts'
 import { normaliseSpec } from './normalise.ts'
-import { reportWarnings } from './reported.ts'
+import { listReportWarnings } from './reported.ts'
 import { routeSpec } from './routing.ts'
 import type { Submission } from './submission.ts'
 
@@ -32,7 +32,7 @@ export interface Placed {
   warnings: string[]
   payer: Payer
   takes: Amounts
-  /** true: the cost has no upper bound, and only its known part is counted. */
+  /** true: the cost has no upper bound, and only the known part counts. */
   isUnbounded: boolean
   /** The currency of the cost; null: the pool has no prices. */
   currency: string | null
@@ -50,7 +50,7 @@ export interface SubmissionFacts {
   /** Accounts of teams that a viewer who is not a member may charge. */
   roots: readonly string[]
   unixUsers: UnixUsers
-  /** Secrets that the submitters may use (`usableKey`). */
+  /** Secrets that the submitters may use (`makeUsableKey`). */
   secrets: ReadonlySet<string>
 }
 
@@ -75,30 +75,30 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const root = findRootAccount(account, [...memberships.teams.map((each) => each.root), ...facts.roots])
   const unixUser = facts.unixUsers.get(viewer.userId) ?? null
   const violations = [
-    ...dependencyViolations(input.spec, facts.named, viewer),
+    ...listDependencyViolations(input.spec, facts.named, viewer),
     ...secretViolations(input, payer, facts),
     ...snapshotViolations(input, facts.snapshots, viewer),
     ...(destination
-      ? unixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
+      ? listUnixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
       : []),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   const asked = { ...input.spec, team: team?.name, workdir: chooseWorkdir(input, way.executor) }
   const { spec, warnings: changes } = normaliseSpec(asked, { route: way, account, destination })
-  const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
+  const warnings = [...changes, ...listReportWarnings(input.spec, destination?.reports[way.executor], way)]
   const shape = toShape(spec.resources)
-  const oversized = [...tooLarge(shape), ...dnsNameViolations(spec)]
+  const oversized = [...listOversizedAmounts(shape), ...listDnsNameViolations(spec)]
   if (oversized.length > 0) throw new InvalidInput(oversized)
   const reservationId = spec.capacityReservationId
   const reservation =
     reservationId === null
       ? null
-      : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
+      : resolveReservation({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
   const nodes = nodesFor(destination, reservation)
   const obstacle = lastingObstacle({ shape, ...spec }, nodes, destination, reservation)
   if (obstacle?.code === 'UNSATISFIABLE' && destination?.refuses) throw new Rejected([obstacle])
-  const most = mostOccupied(shape, nodes)
-  const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null, most)
+  const most = computeMaximumUse(shape, nodes)
+  const { cost, isUnbounded } = computeExpectedCost(spec, destination?.rates ?? null, most)
   const job = {
     id: newId('job', nowMs),
     runId: newId('run', nowMs),
@@ -110,7 +110,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     cost,
     teamId: team?.id ?? null,
     key,
-    replacedKey: (key && facts.keys.get(keyName(viewer.userId, key.key))) ?? null,
+    replacedKey: (key && facts.keys.get(makeKeyName(viewer.userId, key.key))) ?? null,
     retryOf,
     opensMs: reservation?.startsMs ?? null,
     gpuMost: shape.exclusive ? most.gpu : null,
@@ -126,7 +126,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   }
 }
 
-/** A secret of another user or team is reported like a missing one. */
+/** Reports a secret of another user or team as not found. */
 function secretViolations(
   { spec }: SubmissionInput,
   { userId, team }: Payer,
@@ -134,7 +134,7 @@ function secretViolations(
 ): Violation[] {
   const owners = team ? `Neither you nor the team ${team.name} has` : 'You have'
   return (spec.secrets ?? []).flatMap((name, index) =>
-    usable.has(usableKey(userId, null, name)) || (team && usable.has(usableKey(userId, team.id, name)))
+    usable.has(makeUsableKey(userId, null, name)) || (team && usable.has(makeUsableKey(userId, team.id, name)))
       ? []
       : [{ path: ['spec', 'secrets', String(index)], message: `${owners} ${team ? 'a' : 'no'} secret ${name}` }],
   )
@@ -143,8 +143,8 @@ function secretViolations(
 const currencyOf = (destination: Pick<Destination, 'rates'> | undefined) => destination?.rates?.currency ?? null
 
 /**
- * The default working directory without a snapshot: the caller's directory where the executor can use it. A container cannot; it starts in
- * the directory of its image.
+ * The default working directory without a snapshot: the caller's directory where the executor can use it. A container
+ * cannot; it starts in the directory of its image.
  */
 const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (findTraits(executor).sharesFiles && spec.snapshot == null ? defaultWorkdir : null)
@@ -155,15 +155,15 @@ function nodesFor(destination: Destination | undefined, reservation: NamedReserv
   return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
 }
 
-/** The reason why the job could not even start on empty machines; null: it could. */
+/** Returns why the job could not even start on empty machines; null: it could start. */
 function lastingObstacle(
   job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   nodes: readonly FreeNode[],
   destination: Destination | undefined,
   reservation: NamedReservation | null,
 ): Reason | null {
-  // Without known nodes, the backend has not reported them yet.
+  // A delegated pool without nodes: the backend has not reported them yet.
   if (!destination || (destination.nodes.length === 0 && isDelegated(destination.executors))) return null
-  if (!couldEverFit(job.shape, nodes)) return unsatisfiable(inWords(job.shape), reservation?.id ?? null)
-  return aloneOverPart(job, destination.nodes, nodes, destination.part)
+  if (!couldEverFit(job.shape, nodes)) return makeUnsatisfiableReason(describeShape(job.shape), reservation?.id ?? null)
+  return explainAloneOverPart(job, destination.nodes, nodes, destination.part)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { demand, maySee, type Viewer } from '../access.ts'
-import { accepts, needsOwnEnvironment } from '../actions.ts'
+import { isActionAccepted, needsOwnEnvironment } from '../actions.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, InvalidState, jobNotFound, orRefusal, Refusal } from '../errors.ts'
 import { submissionFields } from '../input.ts'
@@ -43,7 +43,6 @@ interface BulkRetry {
   idempotencyKey?: string | null | undefined
   overrides?: Record<string, unknown> | null | undefined
   idempotencyTtlSeconds?: number | null | undefined
-  /** Refuse retries of jobs that the user has retried before. */
   unlessRetried?: boolean
 }
 
@@ -76,7 +75,7 @@ async function retryAll(domain: Domain, viewer: Viewer, inputs: readonly RetryIn
     const known = stored[index] ?? readings[index]
     if (known instanceof Refusal || stored[index]) return known as SubmitOutcome
     const outcome = next.next().value ?? throwMissingOutcome()
-    return outcome instanceof InvalidInput ? atOverrides(outcome, input) : outcome
+    return outcome instanceof InvalidInput ? reportAtOverrides(outcome, input) : outcome
   })
 }
 
@@ -86,7 +85,7 @@ export function readRetryInput(viewer: Viewer, raw: unknown): RetryInput {
 }
 
 /** Reports violations of overridden fields at the path of the override. */
-export function atOverrides({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
+export function reportAtOverrides({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
   const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
   return new InvalidInput(
     violations.map(({ path: [root = '', ...path], message }) => ({
@@ -98,7 +97,7 @@ export function atOverrides({ violations }: InvalidInput, { overrides }: RetryIn
 
 const makePayload = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
-/** The job of the retry's key, or the conflict with it; undefined: the key is new. */
+/** Returns the job of the retry's key, or the conflict with its payload; undefined: the key is new. */
 export async function readStoredRetry(domain: Domain, viewer: Viewer, input: RetryInput) {
   const [stored] = await readStoredRetries(domain, viewer, [input])
   return stored
@@ -111,7 +110,6 @@ async function readStoredRetries({ db }: Domain, viewer: Viewer, inputs: readonl
   return keys.map((key) => matchStoredKey({ viewer, key }, known))
 }
 
-/** Reads the submission of the retry. Throws refusals. */
 export async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   return buildRetry(viewer, input, (await readOriginals(domain, [input])).get(input.jobId))
 }
@@ -120,7 +118,7 @@ function buildRetry(viewer: Viewer, input: RetryInput, original: Original | unde
   const { jobId, overrides, expectedVersion, ...rest } = input
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
   demandVersion(original, expectedVersion)
-  if (!accepts('RETRY', original.state))
+  if (!isActionAccepted('RETRY', original.state))
     throw new InvalidState(`The job is ${original.state}; only a final job can be retried`, jobId)
   const changes = { ...(original.userId === viewer.userId ? {} : { account: null, team: null }), ...overrides }
   if (

@@ -1,9 +1,9 @@
 import { InvalidInput } from '../errors.ts'
-import { executorDefault, executorsWhere, findTraits } from '../executors.ts'
+import { executorDefault, findTraits, listExecutorsWhere } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import type { Destination } from './destinations.ts'
-import { listExecutorViolations, requests } from './executor-violations.ts'
+import { listExecutorViolations, usesField } from './executor-violations.ts'
 
 export interface Route {
   queue: string
@@ -14,7 +14,7 @@ export interface Route {
 
 export function routeSpec(spec: SpecInput, destinations: readonly Destination[]): Route {
   const destination = findDestination(spec, destinations)
-  const executor = spec.executor ?? preferred(spec, destination)
+  const executor = spec.executor ?? choosePreferredExecutor(spec, destination)
   if (!destination.executors.includes(executor))
     throw InvalidInput.at(
       'spec.executor',
@@ -40,9 +40,9 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
   throw InvalidInput.at('spec.executor', `No queue leads to executor ${executor}; use one of ${known.join(', ')}`)
 }
 
-/** The executor that a field of the job requires, else the first of the pool. */
-function preferred(spec: SpecInput, destination: Destination): string {
-  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && requests(spec, preferredFor.field))
+/** Returns the executor that a field of the spec prefers, else the first one of the pool. */
+function choosePreferredExecutor(spec: SpecInput, destination: Destination): string {
+  const wanted = listExecutorsWhere(({ preferredFor }) => preferredFor !== null && usesField(spec, preferredFor.field))
   const always = wanted.find((name) => findTraits(name).preferredFor?.when === 'ALWAYS')
   const [first = executorDefault] = destination.executors
   return always ?? wanted.find((name) => destination.executors.includes(name)) ?? first

@@ -3,8 +3,8 @@ import type { Sql } from '../../platform/tx.ts'
 import { basePriority, demand, userLevels, type Viewer, visibleTo } from '../access.ts'
 import { conditionInput, exemptLevelsInput } from '../control/approval-rule-changes.ts'
 import { type ApprovalItem, type ApprovalRule, decideApprovalNeed } from '../control/approval-rules.ts'
-import { expectedCost, type Rates } from '../cost.ts'
-import { modelsFor } from '../machines/machines.ts'
+import { computeExpectedCost, type Rates } from '../cost.ts'
+import { listModelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { parseInput } from '../parse.ts'
 import { toShape } from '../shape.ts'
@@ -21,7 +21,7 @@ const previewInput = z.strictObject({ condition: conditionInput, exemptLevels: e
 
 export interface RulePreview {
   consideredCount: number
-  /** The newest first. */
+  /** Newest jobs first. */
   jobIds: string[]
 }
 
@@ -59,7 +59,7 @@ interface RecentJob {
   isFirstJob: boolean
 }
 
-/** `jobsPerDayAbove`: jobs of a day are counted up to one more than this number. */
+/** Counts the jobs of a user's day up to `jobsPerDayAbove` + 1. */
 function readRecentJobs(sql: Sql, viewer: Viewer, jobsPerDayAbove: number | null): Promise<RecentJob[]> {
   const values: unknown[] = []
   const bind = (value: unknown) => `$${values.push(value)}`
@@ -79,14 +79,14 @@ function readRecentJobs(sql: Sql, viewer: Viewer, jobsPerDayAbove: number | null
 
 function toItem(job: RecentJob, hardware: readonly PoolHardware[]): ApprovalItem {
   const { name, executor, pool, spec, rates, jobsLastDay, isFirstJob } = job
-  const { cost, isUnbounded } = expectedCost(spec, rates, job)
+  const { cost, isUnbounded } = computeExpectedCost(spec, rates, job)
   return {
     level: userLevels.find((level) => basePriority[level] === job.basePriority) ?? 'VIEWER',
     name,
     executor,
     cost: isUnbounded ? Number.POSITIVE_INFINITY : cost,
     currency: rates?.currency ?? null,
-    hardware: modelsFor(
+    hardware: listModelsFor(
       toShape(spec.resources),
       hardware.filter((machines) => machines.pool === pool),
     ),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readNow } from '../../platform/database-time.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
-import { ownAccount } from '../accounts.ts'
+import { toOwnAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
@@ -12,11 +12,11 @@ import {
   type ApplicableQuota,
   judgeQuotas,
   listApplicableQuotas,
+  makeUserSubject,
   type Payer,
-  userSubject,
 } from '../limits/quota-rules.ts'
 import { noUsage, readUsage } from '../limits/quota-usage.ts'
-import { failClosed, readQuotasFor } from '../limits/stored-quotas.ts'
+import { readQuotasFor, refuseIfUnreadable } from '../limits/stored-quotas.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
@@ -39,7 +39,7 @@ const reserveInput = z.strictObject({
 
 const ttlSecondsDefault = 300
 
-/** Returns the id. A slot belongs to the pool of the default queue. */
+/** Reserves a slot in the pool of the default queue. Returns its id. */
 export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'job.submit')
   const { ttlSeconds } = parseInput(reserveInput, raw)
@@ -57,9 +57,9 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
 /** Throws QuotaExceeded. */
 async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
   const { userId, userName, level } = viewer
-  const payer: Payer = { userId, userName, level, team: null, account: ownAccount(userName) }
-  const subject = userSubject(payer)
-  await failClosed(domain, async () => {
+  const payer: Payer = { userId, userName, level, team: null, account: toOwnAccount(userName) }
+  const subject = makeUserSubject(payer)
+  await refuseIfUnreadable(domain, async () => {
     const pool = await findPool(sql, null)
     const maxActive = (await readLimits(sql, [pool], domain.singleUser)).get(pool)?.userMaxActive ?? null
     const quotas = listApplicableQuotas(await readQuotasFor(sql, [payer]), payer, maxActive)
@@ -72,7 +72,7 @@ async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<voi
 }
 
 /**
- * Checks at the reservation of a slot are not repeated at submission, except `userMaxActive` if the submission goes to
+ * true: the quota was checked when the slot was reserved. Exception: `userMaxActive` if the submission goes to
  * another pool than the default one.
  */
 export const isCheckedAtReservation = (
@@ -97,7 +97,7 @@ export async function releaseSlot(
   })
 }
 
-/** The map's keys are `<user>/<id>`. */
+/** Reads the open slots among these submissions, as `<user>/<id>`. */
 export async function readOpenSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
   const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
   if (ids.length === 0) return new Set()
@@ -133,6 +133,6 @@ export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unkn
   viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
 
 export async function countActiveSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
-  const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])
+  const usage = await readUsage(db.sql, [{ subject: makeUserSubject({ userId, userName }), hours: 0 }])
   return (usage.get(`user/${userId}`) ?? noUsage).amounts.CONCURRENT_JOBS
 }

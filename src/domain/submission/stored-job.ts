@@ -23,7 +23,7 @@ export interface Inserted {
   eligibleMs: number
 }
 
-/** Computes the row of a job after its insertion, so that it need not be read again. */
+/** Computes the row of an inserted job, so that it need not be read. */
 export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
   const { copies, cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
@@ -56,7 +56,7 @@ export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }:
   }
 }
 
-/** The other initial values of a job, equal to the defaults of the table. */
+/** Initial values of the other columns of a job, equal to the defaults of the table. */
 const unbegun = {
   state: 'QUEUED',
   stateReason: null,
@@ -90,7 +90,7 @@ const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
 
 const jobsPerRead = 1_000
 
-/** null: the job does not exist. Concurrent reads are combined into one statement, which begins after the call. */
+/** null: the job does not exist. Combines concurrent reads into one statement, which begins after the call. */
 export const readJob = ({ db, whole }: Pick<Domain, 'db' | 'whole'>, id: string): Promise<JobRow | null> =>
   getReader(whole?.db ?? db)(id)
 

@@ -5,7 +5,7 @@ import { maySeeFilesOfCaller } from './executor-violations.ts'
 import { hashPayload, type SubmissionKey } from './keys.ts'
 import { findBrokenRules } from './rules.ts'
 
-/** A submission after the checks that need no database. */
+/** A submission that passed the checks without the database. */
 export interface Submission {
   viewer: Viewer
   input: SubmissionInput

@@ -14,7 +14,7 @@ import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
 import { type Domain, perDomain } from '../domain.ts'
 import type { Refusal } from '../errors.ts'
-import { getUsageMemory } from '../limits/quota-usage-bound.ts'
+import { getUsageCache } from '../limits/quota-usage-bound.ts'
 import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
 import { listKeys, matchStoredKey, openGroup, type SubmissionVerdict } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
@@ -45,7 +45,6 @@ const groupMax = 512
 const partMax = 128
 const triesMax = 8
 
-/** Returns the submission, or rejects if it is invalid. */
 type SubmissionReader = () => Promise<Submission>
 
 /** Reads all inputs before the first is submitted, so that they are decided together. */
@@ -66,7 +65,7 @@ export const readSubmissions = (
 export const submitOne = (domain: Domain, read: SubmissionReader): Promise<SubmitOutcome> =>
   read().then(getGroup(domain))
 
-/** One group per process and database, shared by all submissions through the same domain. */
+/** The group of this process and domain, in which submissions are collected. */
 const getGroup = perDomain((domain) =>
   createBatcher<Submission, SubmitOutcome>({
     max: groupMax,
@@ -81,12 +80,12 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
   const decisions = await decideOnce(domain, items)
   const outcomes = await Promise.all(decisions.map((decision) => readOutcome(domain, decision)))
   const gone = items.filter((_, index) => outcomes[index] === null)
-  if (gone.length === 0 || look === attemptsMax) return outcomes.map((outcome) => outcome ?? jobDeleted())
+  if (gone.length === 0 || look === attemptsMax) return outcomes.map((outcome) => outcome ?? makeJobDeletedError())
   const next = (await submitGroup(domain, gone, look + 1)).values()
   return outcomes.map((outcome) => outcome ?? next.next().value ?? throwMissingOutcome())
 }
 
-export const jobDeleted = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
+export const makeJobDeletedError = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
 async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
   // Looks up stored keys without a transaction.
@@ -108,7 +107,7 @@ export function throwMissingOutcome(): never {
   throw new Error('A submission has no outcome')
 }
 
-/** null: the job of the key was deleted. */
+/** Converts a verdict to the outcome; null: the job of the key was deleted. */
 export async function readOutcome(domain: Domain, decision: SubmissionVerdict): Promise<SubmitOutcome | null> {
   if ('refusal' in decision) return decision.refusal
   const isHit = 'hit' in decision
@@ -123,9 +122,7 @@ function isRetryable(error: unknown): boolean {
   return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
 
-/**
- * The caller wakes `event` and `queue` after the commit. In a SERIALIZABLE transaction the lock must be taken first.
- */
+/** Wake `event` and `queue` after the commit. In a SERIALIZABLE transaction, take the submission lock first. */
 export async function submitInTransaction(
   domain: Domain,
   sql: Sql,
@@ -142,7 +139,7 @@ async function decideAndWrite(
   sql: Sql,
   items: readonly Submission[],
 ): Promise<Ending<SubmissionVerdict[]>> {
-  const decideNext = await openGroup({ domain, sql, memory: getUsageMemory(domain) }, items)
+  const decideNext = await openGroup({ domain, sql, memory: getUsageCache(domain) }, items)
   const decided: SubmissionVerdict[] = []
   const writes: Promise<void>[] = []
   while (decided.length < items.length) {
@@ -150,7 +147,7 @@ async function decideAndWrite(
     const part = items.slice(decided.length, decided.length + partMax).map(decideNext)
     decided.push(...part)
     const stored = writePart(domain, sql, part)
-    stored.catch(() => undefined) // If a later part fails, this one is not awaited.
+    stored.catch(() => undefined) // If a later part fails, nothing awaits this promise.
     writes.push(stored)
   }
   return { result: decided, writes: Promise.all(writes) }
@@ -162,7 +159,6 @@ async function writePart(domain: Domain, sql: Sql, part: readonly SubmissionVerd
   for (const decision of part) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
-/** Sends all statements at once. */
 async function writeJobs({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])

@@ -7,11 +7,11 @@ import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
 import { askLeader } from '../queue/questions.ts'
-import { makeReason, type Reason, unnamed } from '../reason.ts'
+import { hideBlockingJob, makeReason, type Reason } from '../reason.ts'
 import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
 import {
-  jobDeleted,
+  makeJobDeletedError,
   previewSubmission,
   readOutcome,
   readSubmissions,
@@ -42,8 +42,8 @@ const attemptsMax = 3
 const questionsMsMax = 15_000
 
 /**
- * One outcome per input, in order. A refusal is an outcome. In a batch an unexpected error is an outcome too, so that
- * the client learns which of the others are stored.
+ * Returns one outcome per input, in order. A refusal is an outcome. In a batch an unexpected error is an outcome too,
+ * so that the client learns which of the others are stored.
  */
 export async function submitAll(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const outcomes = await submitEach(domain, viewer, inputs)
@@ -105,7 +105,7 @@ export function readWish(raw: unknown): { noWait: boolean; input: unknown } {
   return { noWait: noWait === true, input }
 }
 
-export const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
+export const makeApprovalPendingReason = (need: ApprovalNeed, { singleUser }: Domain) =>
   makeReason(
     'APPROVAL_PENDING',
     `Waiting for the approval of ${describeApprovers(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
@@ -120,26 +120,26 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
       if (answered) return answered
       continue
     }
-    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
+    if (decision.job.approval) return new Rejected([makeApprovalPendingReason(decision.job.approval, domain)])
     const { permissions, granted } = viewer
     const asking = { ...viewer, permissions: [...permissions], granted: [...granted] }
     const payload: NoWaitQuestion = { viewer: asking, input: raw }
     const answer = (await askLeader(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
     if ('started' in answer) {
       const job = await readJob(domain, answer.started.jobId)
-      return job ? { ...answer.started, job, idempotentHit: false } : jobDeleted()
+      return job ? { ...answer.started, job, idempotentHit: false } : makeJobDeletedError()
     }
     if ('rejected' in answer) return new Rejected(await hideJobs(domain, viewer, answer.rejected))
   }
   throw new Unavailable('The submission conflicted with other changes several times; send it again')
 }
 
-/** Removes names of jobs that the viewer may not see. */
+/** Removes ids of jobs that the viewer may not see from the reasons. */
 export function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
   return Promise.all(
     reasons.map(async (reason) => {
       const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)
-      return job && maySee(viewer, job) ? reason : unnamed(reason)
+      return job && maySee(viewer, job) ? reason : hideBlockingJob(reason)
     }),
   )
 }

@@ -12,15 +12,15 @@ import { countWaitSql } from './waits.ts'
 
 export const minuteSeconds = 60
 export const hourSeconds = 3_600
-/** Minutes are kept for this time. */
+/** Age at which rows of minutes are merged into rows of hours. */
 const minuteHoursKept = 48
 /** Maximum events per measurement; the next measurement counts the others. */
 const eventsMax = 200_000
-/** In a longer queue, waiting jobs are counted by lane, as the leader published them last. */
+/** In a longer queue, waiting jobs are read from the counts of lanes that the leader published last. */
 const shortMax = 20_000
 
 /**
- * Measures the pool now. Starts and ends are found by the position of their events in the feed, so each is counted
+ * Measures the pool now. Starts and ends are read from the feed after the last position, so each is counted
  * once, also if it was stored late or by another leader.
  */
 export async function measurePool(sql: Sql, pool: string): Promise<void> {
@@ -46,7 +46,7 @@ const measuredSums = ['measured_seconds', 'cpu_seconds', 'gpu_seconds', 'memory_
 const addTo = (table: string, columns: readonly string[]) =>
   columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')
 
-/** In a minute that was measured, a leader that takes over adds starts and ends only, so that no second counts twice. */
+/** If a new leader measures a minute again, only starts and ends are added, so no second counts twice. */
 const measureSql = `
 WITH minute AS (SELECT date_bin('1 minute', berth_now(), to_timestamp(0)) AS at),
 period AS MATERIALIZED (
@@ -107,7 +107,7 @@ ON CONFLICT (pool, seconds, at) DO UPDATE
 SET ${addTo('pool_period', measuredSums)}, position = greatest(pool_period.position, excluded.position)`
 
 /**
- * Adds up old minutes to hours, one hour at a time. Safe in many processes at once: a row is moved by the process that
+ * Merges old minutes into hours, one hour at a time. Safe in concurrent processes: a row is merged by the process that
  * deletes it.
  */
 export async function mergeMinutes(sql: Sql): Promise<void> {
@@ -118,7 +118,7 @@ export async function mergeMinutes(sql: Sql): Promise<void> {
     }
 }
 
-/** An outage of all servers may leave two days of minutes. */
+/** Maximum hours to merge in a pass, enough for the minutes that an outage of all servers leaves. */
 const hoursPerPass = 60
 const hourSql = (at: string) => `date_bin('1 hour', ${at}, to_timestamp(0))`
 
@@ -150,7 +150,6 @@ INSERT INTO ${table} (seconds, at, ${added.keys}, ${added.columns})
 SELECT $1::int, ${hourSql('at')}, ${added.keys}, ${added.values} FROM old GROUP BY ${hourSql('at')}, ${added.keys}
 RETURNING 1`
 
-/** Removes the periods before then; returns how many. */
 export const expireUse = ({ db }: Domain, before: Date): Promise<number> => removeInBatches(db.sql, expireSql, [before])
 
 const expireSql = `

@@ -4,7 +4,7 @@ import { InvalidInput } from '../errors.ts'
 import { minuteSeconds } from './pool-use.ts'
 import { estimateWait, parseWaits } from './waits.ts'
 
-/** Use of pools over time, in buckets of equal length. A viewer who may not see all jobs sees the use of own jobs. */
+/** Use of pools over time, in buckets of equal length. A viewer who may not see all jobs gets the use of own jobs. */
 
 export const usageKeys = ['POOL', 'ACCOUNT', 'TEAM', 'USER', 'QUEUE'] as const
 export type UsageBy = (typeof usageKeys)[number]
@@ -94,10 +94,10 @@ const keyColumns = {
   QUEUE: 'queue',
 } as const satisfies Record<UsageBy, string>
 
-/** The capacity beside a point: of its pool, or of all pools of the answer. */
+/** SQL of the pool whose capacity a point has; empty: the capacity of all requested pools. */
 const capacityPool = (by: UsageBy) => (by === 'POOL' ? 'pool' : "''")
 
-/** Every measured bucket of a pool has a point, also without jobs. */
+/** SQL of a point without jobs for every measured bucket of a pool. */
 const idleSql = (by: UsageBy) =>
   by === 'POOL' ? `UNION ALL SELECT pool, bucket, pool, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM period` : ''
 

@@ -24,7 +24,7 @@ const merges = [
   { from: 600, to: 3_600, afterSeconds: 2_592_000 },
 ] as const
 
-/** Runs that were deleted meanwhile are left out. */
+/** Ignores samples of runs that were deleted meanwhile. */
 export async function saveSamples(sql: Sql, samples: readonly RunSample[]): Promise<void> {
   await sql.query(
     `INSERT INTO run_sample (run_id, seconds, at, cpu_cores, memory_bytes, gpu_percent, gpu_memory_bytes)
@@ -38,7 +38,7 @@ export async function saveSamples(sql: Sql, samples: readonly RunSample[]): Prom
   )
 }
 
-/** Merges old samples of these runs. Intervals are complete, so a later merge adds nothing to them. */
+/** Merges old samples of these runs. Only complete intervals are merged, so each is merged once. */
 export async function mergeSamples(sql: Sql, runIds: readonly string[]): Promise<void> {
   for (const { from, to, afterSeconds } of merges)
     await sql.query(mergeSql, [runIds, from, to, afterSeconds], 'merge_samples')
@@ -57,7 +57,6 @@ SELECT run_id, $3::int, max(at), avg(cpu_cores), max(memory_bytes), avg(gpu_perc
 FROM old GROUP BY run_id, ${intervalSql('at')}
 ON CONFLICT DO NOTHING`
 
-/** Removes the samples of these jobs. */
 export async function removeSamples(sql: Sql, jobIds: readonly string[]): Promise<void> {
   await sql.query(
     'DELETE FROM run_sample USING run WHERE run.job_id = ANY($1::text[]) AND run_sample.run_id = run.id',
@@ -72,8 +71,8 @@ export interface SamplePoint extends Omit<RunSample, 'runId'> {
 export const samplePointsMax = 1_000
 
 /**
- * At most `points` points of each run in order of time. If there are more samples, each point stands for an equal part of the time:
- * the average of processor and GPU use, and the most memory.
+ * At most `points` points of each run in order of time. If there are more samples, each point stands for an equal part
+ * of the time: the average of processor and GPU use, and the most memory.
  */
 export async function readSamples(
   sql: Sql,

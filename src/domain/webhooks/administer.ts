@@ -11,14 +11,13 @@ import { toMessageId } from './body.ts'
 import { insertDeliveries } from './deliveries.ts'
 import { testEventType } from './event-types.ts'
 
-/** How administrators see and repair webhooks. */
+/** Operations of administrators on webhooks. */
 
 export interface WebhookStatus extends Omit<WebhookEndpoint, 'position' | 'conditionSeq'> {
-  /** Events of the feed that were not read yet. */
+  /** Number of events of the feed that were not read yet. */
   unread: number
   pending: number
   dead: number
-  /** When the oldest pending delivery was written. */
   pendingSince: Date | null
 }
 
@@ -26,7 +25,7 @@ export const resentMax = 1_000
 /** Dead deliveries are counted up to this number. */
 export const deadCountedMax = 10_000
 
-/** Endpoints by name; null: all. */
+/** `name` null: all endpoints. */
 export function readWebhooks({ db }: Domain, viewer: Viewer, name: string | null): Promise<WebhookStatus[]> {
   demand(viewer, 'webhook.write')
   return db.sql.query<WebhookStatus>(statusSql, [name, deadCountedMax], 'webhook_status')
@@ -75,8 +74,8 @@ const resendInput = z.strictObject({
 })
 
 /**
- * Sends deliveries again, with ten new tries: those with these ids, or the oldest dead ones and all that wait. Returns
- * how many, at most `resentMax`.
+ * Sends deliveries again, with ten new tries: the named ones, or the oldest dead ones and all that wait. Returns
+ * their number, at most `resentMax`.
  */
 export async function resendDeliveries(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ count: number }> {
   demand(viewer, 'webhook.write')

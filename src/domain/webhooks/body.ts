@@ -64,14 +64,13 @@ export function buildJobBody(event: JobEventRow, publicUrl: string | null): stri
 const secretKey = /secret|token|passw|credential|private|api[-_.]?key/i
 const secretValue = /whsec_|eyJ[\w-]{10,}\.|AKIA[0-9A-Z]{12}|gh[a-z]_\w{20}|xox[a-z]-|-----BEGIN/
 
-/** Omits labels whose key or value looks like a secret. */
 const withoutSecrets = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([key, value]) => !secretKey.test(key) && !secretValue.test(value)))
 
 /** A character of base 32 has 5 bits, so an id has 130 bits of the hash. */
 const idCharacters = 26
 
-/** The id of a message: the same for the same endpoint and event, so that a receiver notices repetitions. */
+/** Derives the id of a message from endpoint and event, so that a receiver recognises a repeated message. */
 export function toMessageId(endpoint: string, ...event: readonly (string | number)[]): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([endpoint, ...event]))

@@ -22,7 +22,7 @@ export interface ConditionFanOut {
   admitsType(type: string): boolean
 }
 
-/** Writes at most one page, and moves the cursor also past events that the endpoint does not get. */
+/** Writes at most one page. Also moves the cursor past events that the endpoint does not get. */
 export function writeConditionDeliveries(
   { db }: Pick<Domain, 'db'>,
   { name, admitsType }: ConditionFanOut,

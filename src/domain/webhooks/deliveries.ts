@@ -2,7 +2,7 @@ import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
-/** Deliveries that are due: claimed by one process for the time of a lease, then recorded as delivered, failed or dead. */
+/** Due deliveries: one process claims them for the time of a lease, then records them as delivered, failed or dead. */
 
 export const triesMax = 10
 const leaseSeconds = 60
@@ -19,7 +19,7 @@ export interface NewDelivery {
   body: string
 }
 
-/** Adds deliveries of an endpoint. Events are read again after the restore of a backup: their deliveries exist. */
+/** Inserts deliveries of an endpoint. Ignores existing ones: after a restore, events are read again. */
 export const insertDeliveries = (sql: Sql, endpoint: string, deliveries: readonly NewDelivery[]): Promise<unknown> =>
   deliveries.length === 0
     ? Promise.resolve()
@@ -33,18 +33,18 @@ ON CONFLICT (id) DO NOTHING`
 export interface ClaimedDelivery {
   id: string
   body: string
-  /** Number of this try: 1, 2, 3 … */
+  /** Number of this try, from 1. */
   tries: number
   lease: number
 }
 
 export interface WebhookWork {
   name: string
-  /** A condition began or is over. */
+  /** true: a condition began or ended. */
   hasConditions: boolean
 }
 
-/** Endpoints among these that have unread events or due deliveries. */
+/** Finds the endpoints among `names` that have unread events or due deliveries. */
 export const findWork = ({ db }: Rooms, names: readonly string[]): Promise<WebhookWork[]> =>
   db.sql.query<WebhookWork>(workSql, [names], 'webhook_work')
 
@@ -53,7 +53,7 @@ SELECT e.name, e.condition_seq < k.seq AS "hasConditions" FROM webhook_endpoint 
 WHERE e.name = ANY($1::text[]) AND e.disabled_at IS NULL AND (e.position < h.position OR e.condition_seq < k.seq OR EXISTS (
   SELECT FROM webhook_delivery d WHERE d.endpoint = e.name AND d.state = 'PENDING' AND d.due_at <= (SELECT berth_now())))`
 
-/** If the process dies, another one claims its deliveries when the lease is over. */
+/** If the process dies, another one claims the deliveries after the lease. */
 export const claimDeliveries = ({ db }: Rooms, name: string, limit: number): Promise<ClaimedDelivery[]> =>
   db.sql.query<ClaimedDelivery>(claimSql, [name, limit, leaseSeconds], 'webhook_claim')
 
@@ -66,7 +66,7 @@ FROM (
 ) due
 WHERE d.id = due.id RETURNING d.id, d.body, d.tries, d.lease`
 
-/** Success counts even if the lease was lost meanwhile. */
+/** Records a success even if the lease is over. */
 export const recordDelivered = ({ db }: Rooms, id: string, status: number): Promise<unknown> =>
   db.sql.query(
     `UPDATE webhook_delivery SET state = 'DELIVERED', status = $2, error = NULL, finished_at = berth_now()
@@ -75,7 +75,7 @@ export const recordDelivered = ({ db }: Rooms, id: string, status: number): Prom
     'webhook_delivered',
   )
 
-/** Returns a delivery whose try was ended by the stop of the server. */
+/** Makes a delivery due again whose try was aborted because the server stops. */
 export const releaseClaim = ({ db }: Rooms, { id, lease }: ClaimedDelivery): Promise<unknown> =>
   db.sql.query(
     `UPDATE webhook_delivery SET tries = tries - 1, due_at = berth_now() WHERE id = $1 AND lease = $2 AND state = 'PENDING'`,
@@ -85,7 +85,6 @@ export const releaseClaim = ({ db }: Rooms, { id, lease }: ClaimedDelivery): Pro
 export interface FailedTry {
   status: number | null
   error: string
-  /** Pause before the next try. */
   retryMs: number
 }
 
@@ -99,7 +98,6 @@ UPDATE webhook_delivery SET status = $3, error = $4, due_at = berth_now() + $5 *
   finished_at = CASE WHEN tries < $6 THEN NULL ELSE berth_now() END
 WHERE id = $1 AND lease = $2 AND state = 'PENDING'`
 
-/** Removes delivered and dead deliveries after their time. */
 export async function expireDeliveries({ db }: Rooms, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await removeInBatches(db.sql, expireSql, [name, 'DELIVERED', deliveredHoursKept])

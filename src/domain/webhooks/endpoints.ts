@@ -1,4 +1,4 @@
-import { lockApplied, rememberApplied } from '../applied.ts'
+import { lockAppliedSettings, storeAppliedSetting } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import type { EventChoice } from './filter.ts'
@@ -20,8 +20,8 @@ export async function applyWebhooks(domain: Domain, webhooks: readonly DeclaredW
     filter: { ...filter },
   }))
   await db.serializable(async (tx) => {
-    await lockApplied(tx)
-    if (!(await rememberApplied(tx, 'webhooks', declared))) return
+    await lockAppliedSettings(tx)
+    if (!(await storeAppliedSetting(tx, 'webhooks', declared))) return
     const { webhookEndpoint, feedHead, conditionCheck } = tx.prisma
     const known = await webhookEndpoint.findMany({ select: { name: true } })
     const names = declared.map(({ name }) => name)
@@ -45,7 +45,7 @@ export async function applyWebhooks(domain: Domain, webhooks: readonly DeclaredW
   })
 }
 
-/** The receiver wants no more messages. Its deliveries stay until an administrator enables the endpoint again. */
+/** For a receiver that wants no more messages. Its deliveries stay until an administrator enables the endpoint again. */
 export async function disableEndpoint(domain: Domain, name: string, reason: string): Promise<void> {
   const { db, time, log } = domain
   await db.transaction(async (sql) => {

@@ -8,14 +8,14 @@ const otherTypes = jobEventTypes.filter((type) => type !== 'STATE_CHANGED').map(
 
 const conditionTypes = ['condition.began', 'condition.over'] as const
 
-/** Endpoints of an installation. */
+/** Maximum number of endpoints of an installation. */
 export const webhooksMax = 20
 
 /** Types that an endpoint may choose; `webhook.test` is sent on request only. */
 export const webhookEventTypes: readonly string[] = [...new Set([...otherTypes, ...stateTypes, ...conditionTypes])]
 export const testEventType = 'webhook.test'
 
-/** A change of the state is named after the new state; another change after its kind. */
+/** Names a change of the state after the new state, and any other event after its type. */
 export const toWebhookEventType = (type: JobEventType, to: JobState | null): string =>
   `job.${(type === 'STATE_CHANGED' && to !== null ? to : type).toLowerCase()}`
 

@@ -31,9 +31,9 @@ const factsOfLists = [
 ] as const
 
 export interface CompiledChoice {
-  /** Tests an event of a job: the endpoint gets it. */
+  /** true: the endpoint gets this event of a job. */
   admits(event: JobEventRow): boolean
-  /** Tests an event without a job: the endpoint gets events of this type. */
+  /** true: the endpoint gets events of this type that have no job. */
   admitsType(type: string): boolean
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
+import { closureBytesMax, hasInfiniteNumber, isDeeperThan, jsonDepthMax } from '../../domain/closure.ts'
 import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
@@ -53,7 +53,7 @@ function parseClosure(line: string): string | null {
     const value: unknown = JSON.parse(line, demandStorable)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     // Serialises the parsed value again: the line may repeat a key, and only its last value was validated.
-    return isObject && !isDeeper(value, jsonDepthMax) && !hasInfinite(value) ? JSON.stringify(value) : null
+    return isObject && !isDeeperThan(value, jsonDepthMax) && !hasInfiniteNumber(value) ? JSON.stringify(value) : null
   } catch {
     return null
   }

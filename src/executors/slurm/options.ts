@@ -1,4 +1,4 @@
-import { isOptionValue, type OptionRules, refuseOption } from '../../domain/executors.ts'
+import { findOptionRefusal, isOptionValue, type OptionRules } from '../../domain/executors.ts'
 import { matchesAll } from '../../domain/shape.ts'
 import { countProcesses, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -110,7 +110,7 @@ function givenByOperator(name: string, value: unknown): Option {
 
 function givenByJob(attribute: string, value: unknown): Option {
   const name = attribute.slice(prefix.length)
-  const refusal = refuseOption(attribute, name, optionRules)
+  const refusal = findOptionRefusal(attribute, name, optionRules)
   if (refusal !== null) throw refuseSpec(refusal)
   return given(attribute, name, value)
 }

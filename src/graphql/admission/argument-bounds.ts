@@ -10,7 +10,7 @@ import {
   isListType,
 } from 'graphql'
 import { InvalidInput, type Violation } from '../../domain/errors.ts'
-import { forbiddenText } from '../../domain/parse.ts'
+import { findForbiddenText } from '../../domain/parse.ts'
 
 /**
  * Checks the length of each list, and texts that PostgreSQL cannot store, before the resolver runs. A violation is
@@ -75,7 +75,7 @@ function findViolations(field: Field, value: unknown, path: readonly string[]): 
 
 function findItemViolations(type: GraphQLInputType, value: unknown, path: readonly string[]): Violation[] {
   if (value === null || value === undefined) return []
-  if (!isInputObjectType(type)) return forbiddenText(value, path)
+  if (!isInputObjectType(type)) return findForbiddenText(value, path)
   const fields = type.getFields()
   return Object.entries(value).flatMap(([name, given]) => {
     const field = fields[name]

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
 import type { UserLevel } from '../../domain/access.ts'
-import { forbiddenText } from '../../domain/parse.ts'
+import { findForbiddenText } from '../../domain/parse.ts'
 import type { Claims } from '../../domain/people/identity.ts'
 import type { Time } from '../../platform/clock.ts'
 import { Unavailable } from '../../platform/tx.ts'
@@ -112,4 +112,4 @@ const readTexts = (value: unknown): string[] =>
  * false: the text contains characters such as lone surrogates; PostgreSQL would store different ones as the same
  * character.
  */
-const isText = (value: string) => forbiddenText(value, []).length === 0
+const isText = (value: string) => findForbiddenText(value, []).length === 0

@@ -9,7 +9,7 @@ import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
 import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
 import { computeFits, type Fit } from '../../domain/queue/fit.ts'
 import { type Position, readPositions, readPriorities } from '../../domain/queue/position.ts'
-import { queueNumbers } from '../../domain/queue/queue.ts'
+import { readQueueCounts } from '../../domain/queue/queue.ts'
 import { countReasons } from '../../domain/queue/reason-counts.ts'
 import { explainWaiting, type WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
@@ -29,7 +29,7 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
     hold: byId((ids) => readHoldRows(sql, 'id', ids)),
     limitsOfPool: byExistingPool<Limits>((pools) => readLimits(sql, pools, domain.singleUser)),
     limitsInUse: byExistingPool((pools) => readLimitsInUse(domain, viewer, pools)),
-    queueOfPool: byExistingPool((pools) => queueNumbers(domain, viewer, pools)),
+    queueOfPool: byExistingPool((pools) => readQueueCounts(domain, viewer, pools)),
     holdsOfPool: byPool((pools) => readHoldRows(sql, 'pool', pools)),
     reasonsOfPool: byPool((pools) => countReasons(sql, pools)),
     accountsOfPool: byPool(async (pools) => {

@@ -1,18 +1,18 @@
 import {
-  added,
+  addAmounts,
+  computeSharedCapacity,
   isWithinShare,
   none,
   type ResourceAmounts,
   resources,
-  sharedCapacity,
   sumAmounts,
 } from '../../domain/machines/amounts.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import { DecayedUse } from './decayed-use.ts'
-import { compareFractions, inMillionths, millionths, nothing } from './fractions.ts'
+import { compareFractions, millionths, nothing, toMillionths } from './fractions.ts'
 import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
-import { isAccount, partingNodes, pathTo } from './share-tree.ts'
+import { findPartingNodes, isAccount, listPathTo } from './share-tree.ts'
 
 /**
  * The occupancy of a node of the tree of shares: the fraction of the healthy nodes that it uses, where amounts used
@@ -20,10 +20,10 @@ import { isAccount, partingNodes, pathTo } from './share-tree.ts'
  * preemption changes the occupancy at once: the preempted run counts as ended, and the job that gets its resources as
  * running.
  *
- * Jobs are ordered by the *shares* of their nodes. The share is the occupancy. With a half-life it is the decayed use some
- * time from now, assuming that the node keeps what it holds: so a start counts at once. That time is about as long as runs
- * take: if it were longer, a node with few large jobs would be first after each end, whatever it has used. A share changes
- * only when its node changes and at ticks; the order of lanes relies on this.
+ * Jobs are ordered by the *shares* of their nodes. The share is the occupancy. With a half-life it is the decayed use
+ * some time from now, assuming that the node keeps what it holds: so a start counts at once. That time is about as long
+ * as runs take: if it were longer, a node with few large jobs would be first after each end, whatever it has used. A
+ * share changes only when its node changes and at ticks; the order of lanes relies on this.
  */
 export class Accounts {
   readonly past = new DecayedUse()
@@ -37,7 +37,7 @@ export class Accounts {
 
   setCapacity(nodes: readonly FreeNode[]): void {
     this.shares.clear()
-    this.capacity = sharedCapacity(nodes)
+    this.capacity = computeSharedCapacity(nodes)
   }
 
   setWeights(weights: ReadonlyMap<string, number>): void {
@@ -55,14 +55,14 @@ export class Accounts {
     for (const node of path) {
       const before = this.used.get(node) ?? none
       this.past.settle(node, before)
-      const left = added(before, amounts, sign)
+      const left = addAmounts(before, amounts, sign)
       if (resources.some((resource) => left[resource] !== 0)) this.used.set(node, left)
       else this.used.delete(node)
       this.shares.delete(node)
     }
   }
 
-  /** Compares nodes below one node. Negative: `a` comes first. */
+  /** Compares two nodes below the same node. Negative: `a` comes first. */
   compare(a: string, b: string): number {
     return compareFractions(this.share(a), this.share(b)) || this.service.compare(a, b)
   }
@@ -87,12 +87,12 @@ export class Accounts {
   }
 
   occupancy(account: string, extra = none, without = none): Fraction {
-    return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
+    return this.partOf(account, addAmounts(addAmounts(this.used.get(account) ?? none, extra, 1), without, -1))
   }
 
-  /** The past use of a person, which counts for all nodes above. */
+  /** Sets the past use of a person, which also counts for all nodes above. */
   putPast(leaf: string, use: ResourceAmounts): void {
-    for (const node of pathTo(leaf)) this.past.put(node, added(this.past.of(node, none), use, 1))
+    for (const node of listPathTo(leaf)) this.past.put(node, addAmounts(this.past.of(node, none), use, 1))
   }
 
   /** null: no half-life is configured, so past use does not count. */
@@ -101,20 +101,19 @@ export class Accounts {
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
   }
 
-  /** The keys are leaves. */
   get decayedUses(): ReadonlyMap<string, ResourceAmounts> {
     if (this.past.halfLifeMs === null) return new Map()
     const leaves = [...this.past.accounts(this.used)].filter((node) => !isAccount(node))
     return new Map(leaves.map((leaf) => [leaf, this.past.of(leaf, this.used.get(leaf) ?? none)]))
   }
 
-  /** There are at least a hundred ticks per half-life, but at most one per second. */
+  /** Next recalculation of the shares: at least a hundred per half-life, at most one per second. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past
     return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, Math.min(halfLifeMs / 100, this.aheadMs))
   }
 
-  /** The nodes whose shares change now. In a busy pool, the runs have on average as much time left as they have run. */
+  /** Lists the nodes whose shares change now. `meanAgeMs`: estimates the remaining run time, as in a busy pool. */
   due(meanAgeMs: () => number): readonly string[] {
     const { nextTickMs, past } = this
     if (nextTickMs === null || past.nowMs < nextTickMs) return []
@@ -127,7 +126,6 @@ export class Accounts {
     this.shares.delete(account)
   }
 
-  /** Counts a start; returns the function that undoes it. */
   serve(path: readonly string[], amounts: ResourceAmounts): () => void {
     const parts = resources.map((resource) =>
       this.capacity[resource] > 0 ? amounts[resource] / this.capacity[resource] : 0,
@@ -141,12 +139,12 @@ export class Accounts {
     }
   }
 
-  /** The leaves that were ever served: at the nodes where two of them part, the last one was served later. */
+  /** Leaves that had a start, in service order: where the paths of two leaves part, the later one was served later. */
   get served(): string[] {
     const leaves = this.service.nodes.filter((node) => !isAccount(node))
-    const paths = new Map(leaves.map((leaf) => [leaf, pathTo(leaf)]))
+    const paths = new Map(leaves.map((leaf) => [leaf, listPathTo(leaf)]))
     return leaves.toSorted((a, b) => {
-      const parting = partingNodes(paths.get(a) ?? [], paths.get(b) ?? [])
+      const parting = findPartingNodes(paths.get(a) ?? [], paths.get(b) ?? [])
       return parting ? this.service.compare(...parting) : 0
     })
   }
@@ -160,7 +158,7 @@ export class Accounts {
   }
 
   private partOf(account: string, amounts: ResourceAmounts): Fraction {
-    const weight = inMillionths(this.weightOf(account))
+    const weight = toMillionths(this.weightOf(account))
     return resources
       .filter((resource) => this.capacity[resource] > 0 && amounts[resource] > 0)
       .map((resource) => ({ num: exactly(amounts[resource]), den: BigInt(this.capacity[resource]) * weight }))
@@ -169,9 +167,9 @@ export class Accounts {
 }
 
 const aheadMsMin = 60_000
-/** A fraction of the half-life. */
+/** Maximum of `aheadMs`, as a fraction of the half-life. */
 const aheadMax = 0.1
 
-/** Converts to millionths; whole amounts stay exact. */
+/** Converts to millionths. Whole amounts are exact. */
 const exactly = (amount: number): bigint =>
   Number.isInteger(amount) ? BigInt(amount) * BigInt(millionths) : BigInt(Math.round(amount * millionths))

@@ -1,21 +1,21 @@
 import { sumAmounts } from '../../domain/machines/amounts.ts'
 import { type Placement, place } from '../../domain/machines/placement.ts'
 import { toNumber } from './fractions.ts'
-import { type Claim, freedNodes, usableFor } from './holds.ts'
+import { type Claim, computeUsable, freeRuns } from './holds.ts'
 import { type Running, tiers, type WorldView } from './model.ts'
 import type { EvictionPlan } from './preemption.ts'
 
 /**
  * Chooses runs that were backfilled on the nodes of a job, to evict them when the job needs nothing but their
- * resources: the most recent first, and as few as possible. null: even all of them free too little.
+ * resources: the most recent first, and as few as possible. null: even all of these runs free too little.
  */
-export function backfillEviction(world: WorldView, claim: Claim): EvictionPlan | null {
+export function planBackfillEviction(world: WorldView, claim: Claim): EvictionPlan | null {
   const { lane, entry } = claim
   const backfilled = backfilledOn(world, entry.jobId)
   if (backfilled.length === 0) return null
-  const { view, budget } = usableFor(world, claim)
+  const { view, budget } = computeUsable(world, claim)
   const without = (gone: readonly Running[]) =>
-    place(lane.shape, freedNodes(world.nodes, gone), { view, budget, interactive: lane.interactive })
+    place(lane.shape, freeRuns(world.nodes, gone), { view, budget, interactive: lane.interactive })
   const chosen: Running[] = []
   let placements: Placement[] | null = null
   for (const running of backfilled) {

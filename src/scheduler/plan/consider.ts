@@ -1,45 +1,51 @@
 import { findTraits } from '../../domain/executors.ts'
 import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/limit-reached.ts'
-import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
+import { findLimitReached, findModelLimitReached, type LimitReached } from '../../domain/limits/limit-reached.ts'
+import { type ResourceAmounts, sumAmounts, sumRequested } from '../../domain/machines/amounts.ts'
 import { couldEverFit, countFree, type FreeNode, indexMachines, place } from '../../domain/machines/placement.ts'
 import {
-  limitedBy,
+  makeLimitReason,
+  makeNoCapacityReason,
+  makeNodesClosedReason,
+  makeNodeTroubleReason,
+  makeOverPartReason,
   makeReason,
-  noCapacity,
-  nodesClosed,
-  overPart as overPartReason,
+  makeUnsatisfiableReason,
   type Reason,
   reservedForOthers,
-  troubled,
-  unsatisfiable,
 } from '../../domain/reason.ts'
-import { inWords, type Shape } from '../../domain/shape.ts'
-import { isComplete, keptFrom, usableFor } from './holds.ts'
+import { describeShape, type Shape } from '../../domain/shape.ts'
+import { computeUsable, isComplete, listKept } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start, WorldView } from './model.ts'
 import { mayPlan } from './planned-starts.ts'
-import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
-import { nodesFor, openNodes, readyNodes, reservationGate, reservedNodes } from './reservations.ts'
+import {
+  computeRation,
+  findLimitBehindRation,
+  type Ration,
+  restrictToRation,
+  unlimited,
+  type View,
+  wholeNode,
+} from './rations.ts'
+import { findReservationGate, findReservedNodes, listNodesFor, listOpenNodes, listReadyNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
-import { earlyView, mayBeEarly } from './submit-ahead.ts'
+import { createEarlyView, mayBeEarly } from './submit-ahead.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
 export type JobOutcome =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
-  /** The job can never start in the pool as it is configured. */
   | { kind: 'unsatisfiable'; reason: Reason }
-  /** Runs were evicted for the job and have not ended yet. */
   | { kind: 'claiming' }
-  /** The job is tried again when resources become free. It would not start if all runs ended, so it plans no start. */
+  /** The job is tried again when resources become free. The end of runs alone does not help, so it gets no planned start. */
   | { kind: 'waiting'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   | { kind: 'refused'; info: string }
 
-/** A quick test of a lane that did not fit before: false if nothing changed for it. */
+/** A quick test of a lane that did not fit before; false: nothing changed that could let it fit. */
 export function mayStartNow(state: PoolState, { lane }: LaneWindow): boolean {
   const { order, settings, nodes } = state
   const { improved } = order
@@ -60,22 +66,22 @@ const hasAmounts = (node: FreeNode, { gpu, cpuMillis, memoryBytes }: Shape): boo
 
 export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): JobOutcome {
   const { window, entry } = job
-  const gate = reservationGate(state, window.lane)
+  const gate = findReservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
-  const personal = window.lane.interactive ? interactiveOutcome(state, window.lane) : null
+  const personal = window.lane.interactive ? checkInteractiveLimit(state, window.lane) : null
   if (personal) return personal
-  const limit = limitReached(state.ceilings, window.counted)
-  if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
+  const limit = findLimitReached(state.ceilings, window.counted)
+  if (limit) return { kind: 'limited', limit, reason: makeLimitReason(limit) }
   const hold = state.holds.get(entry.jobId)
-  if (hold) return inHold(state, job, hold)
-  return overPart(state, window, requestedAmounts(window.lane.shape)) ?? findPlacements(state, job, early)
+  if (hold) return considerHold(state, job, hold)
+  return checkOverPart(state, window, sumRequested(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
 /**
  * A user may have one interactive run. Runs in other pools are checked when the start is committed
  * (domain/jobs/one-interactive.ts); a partial unique index enforces the rule.
  */
-export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane: Lane): JobOutcome | null {
+export function checkInteractiveLimit({ running }: Pick<WorldView, 'running'>, lane: Lane): JobOutcome | null {
   let ending: string | null = null
   for (const { jobId, state, lane: other } of running.values()) {
     if (!other.interactive || other.userId !== lane.userId) continue
@@ -87,59 +93,60 @@ export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane
   return { kind: 'waiting', reason: makeReason('INTERACTIVE_QUOTA', text, ending) }
 }
 
-function inHold(state: PoolState, { window }: QueuedJob, hold: Hold): JobOutcome {
+function considerHold(state: PoolState, { window }: QueuedJob, hold: Hold): JobOutcome {
   if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
-  const over = modelLimitReached(state.ceilings, window.counted, models)
-  if (over) return { kind: 'waiting', reason: limitedBy(over.limit) }
+  const over = findModelLimitReached(state.ceilings, window.counted, models)
+  if (over) return { kind: 'waiting', reason: makeLimitReason(over.limit) }
   const won = state.preemptions.findLast(({ claimantJobId }) => claimantJobId === hold.jobId)
   const { placements, backfilledOn } = hold
   return { kind: 'start', start: { placements, models, wonTier: won?.tier ?? null, backfilledOn } }
 }
 
-function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): JobOutcome | null {
+function checkOverPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): JobOutcome | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
   if (lane.preemptable || lane.interactive) return null
   if (machines.accounts.isWithin([machines.unpreemptable, asked], part)) return null
-  const asks = inWords(lane.shape)
-  if (!couldEverFit(lane.shape, nodesFor(state, lane)))
-    return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
+  const asks = describeShape(lane.shape)
+  if (!couldEverFit(lane.shape, listNodesFor(state, lane)))
+    return { kind: 'unsatisfiable', reason: makeUnsatisfiableReason(asks, lane.reservationId) }
   const isWhole = !machines.accounts.isWithin([asked], part)
-  return { kind: isWhole ? 'unsatisfiable' : 'waiting', reason: overPartReason(part, asks, { isWhole }) }
+  return { kind: isWhole ? 'unsatisfiable' : 'waiting', reason: makeOverPartReason(part, asks, { isWhole }) }
 }
 
 function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): JobOutcome {
   const { lane } = window
   const ration = computeRation(state, window)
-  const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
+  const { view, budget, backfilled } = computeUsable(state, { lane, entry, ration })
   const { freeGpus } = state.machines
   const find = (of: View) =>
     place(lane.shape, state.nodes, { view: of, budget, interactive: lane.interactive, freeGpus })
-  const placements = find(view) ?? (early && mayBeEarly(state, lane) ? find(earlyView(view)) : null)
-  if (!placements) return notPlaced(state, { window, entry }, ration)
+  const placements = find(view) ?? (early && mayBeEarly(state, lane) ? find(createEarlyView(view)) : null)
+  if (!placements) return explainNotPlaced(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }
-  return overPart(state, window, sumAmounts(placements)) ?? { kind: 'start', start }
+  return checkOverPart(state, window, sumAmounts(placements)) ?? { kind: 'start', start }
 }
 
-function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): JobOutcome {
+function explainNotPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): JobOutcome {
   const { lane } = window
-  const asks = inWords(lane.shape)
-  if (!couldEverFit(lane.shape, nodesFor(state, lane)))
-    return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
-  const limit = limitBehindRation(state, window)
-  if (limit) return { kind: 'waiting', reason: limitedBy(limit) }
-  const reason = keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane)
-  if (couldEverFit(lane.shape, openNodes(state, lane))) return { kind: 'capacity', reason: reason ?? noCapacity(asks) }
-  // No end of a run helps the job.
-  return { kind: 'waiting', reason: reason ?? keptByClosedNodes(state, lane) }
+  const asks = describeShape(lane.shape)
+  if (!couldEverFit(lane.shape, listNodesFor(state, lane)))
+    return { kind: 'unsatisfiable', reason: makeUnsatisfiableReason(asks, lane.reservationId) }
+  const limit = findLimitBehindRation(state, window)
+  if (limit) return { kind: 'waiting', reason: makeLimitReason(limit) }
+  const reason = findKeptReason(state, { window, entry }, ration) ?? findTroubleReason(state, lane)
+  if (couldEverFit(lane.shape, listOpenNodes(state, lane)))
+    return { kind: 'capacity', reason: reason ?? makeNoCapacityReason(asks) }
+  // The job does not fit even if all runs end.
+  return { kind: 'waiting', reason: reason ?? makeClosedNodesReason(state, lane) }
 }
 
-function keptByClosedNodes(state: PoolState, lane: Lane): Reason {
+function makeClosedNodesReason(state: PoolState, lane: Lane): Reason {
   const { shape, reservationId } = lane
-  if (reservationId === null && couldEverFit(shape, readyNodes(state.nodes))) return reservedForOthers
-  const { nodes, suits } = indexMachines(nodesFor(state, lane))
+  if (reservationId === null && couldEverFit(shape, listReadyNodes(state.nodes))) return reservedForOthers
+  const { nodes, suits } = indexMachines(listNodesFor(state, lane))
   const suited = suits(shape)
   const closed = nodes.filter(
     (node, at) =>
@@ -148,10 +155,10 @@ function keptByClosedNodes(state: PoolState, lane: Lane): Reason {
       node.cpuMillis >= shape.cpuMillis &&
       node.memoryBytes >= shape.memoryBytes,
   )
-  return nodesClosed(inWords(shape), closed)
+  return makeNodesClosedReason(describeShape(shape), closed)
 }
 
-function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
+function findTroubleReason({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
   if (nodes.every(({ backOff }) => backOff === null)) return null
   const found = place(
     shape,
@@ -160,16 +167,16 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
   )
   const on = new Set(found?.map(({ nodeId }) => nodeId))
   const node = nodes.find(({ id, backOff }) => backOff !== null && on.has(id))
-  return node?.backOff ? troubled(node.name, node.backOff) : null
+  return node?.backOff ? makeNodeTroubleReason(node.name, node.backOff) : null
 }
 
-function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
+function findKeptReason(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const { freeGpus } = state.machines
   const find = (view: View, given = ration) =>
-    place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive, freeGpus })
-  const mayUse = reservedNodes(state, lane)
-  const others = keptFrom(state, { lane, entry })
+    place(lane.shape, state.nodes, { ...restrictToRation(given, view), interactive: lane.interactive, freeGpus })
+  const mayUse = findReservedNodes(state, lane)
+  const others = listKept(state, { lane, entry })
   const found = others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))
   if (found) {
     const on = new Set(found.map(({ nodeId }) => nodeId))
@@ -178,6 +185,6 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
   }
   if (mayUse && find(wholeNode)) return reservedForOthers
   const models = ration.budget ? state.machines.modelsOf(find(wholeNode, unlimited) ?? []) : []
-  const over = modelLimitReached(state.ceilings, counted, models)
-  return over && limitedBy(over.limit)
+  const over = findModelLimitReached(state.ceilings, counted, models)
+  return over && makeLimitReason(over.limit)
 }

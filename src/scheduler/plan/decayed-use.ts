@@ -29,7 +29,7 @@ export class DecayedUse {
     }
   }
 
-  /** Call before a change of the amounts that the account holds. */
+  /** Adds the use until now. Call this before the amounts that the account holds change. */
   settle(account: string, held: ResourceAmounts): void {
     if (this.halfLifeMs !== null) this.put(account, this.of(account, held))
   }

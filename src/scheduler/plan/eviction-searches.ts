@@ -5,8 +5,8 @@ const perRoundMax = 6
 export const searchPauseMs = 250
 
 /**
- * Which jobs may search for runs to evict. The jobs that are left out in a round search in later rounds: at the next
- * change, or after a pause. After a change each job may search again, but not before all others have searched.
+ * Decides which jobs may search for runs to evict. Jobs that may not search in a round search in later rounds: at the
+ * next change, or after a pause. After a change each job may search again, but not before all others have searched.
  */
 export class EvictionSearches {
   private readonly searched = new Set<string>()
@@ -15,7 +15,7 @@ export class EvictionSearches {
   private isOutdated = false
   private allMs = 0
 
-  /** Time at which all jobs are considered again; null: not without a change. */
+  /** When all jobs are considered again; null: only after a change. */
   get nextMs(): number | null {
     return this.leftOut || this.isOutdated ? this.allMs + searchPauseMs : null
   }

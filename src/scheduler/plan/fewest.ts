@@ -18,11 +18,11 @@ interface Search {
 
 const stepsMax = 20_000
 
-export function fewestFor(world: WorldView, { trial, candidates, lane }: Search): Running[] | null {
+export function findFewestVictims(world: WorldView, { trial, candidates, lane }: Search): Running[] | null {
   if (lane.shape.copies > 1) return null
   const isOther = ({ lane: { account } }: Running) => account !== lane.account
   const search = { world, trial, steps: stepsMax }
-  return fewestOf(search, candidates.filter(isOther)) ?? fewestOf(search, candidates)
+  return findFewest(search, candidates.filter(isOther)) ?? findFewest(search, candidates)
 }
 
 interface Budget {
@@ -36,12 +36,12 @@ interface Found {
   lostMs: number
 }
 
-function fewestOf(budget: Budget, candidates: readonly Running[]): Running[] | null {
-  const sets = nodeSets(budget, candidates)
+function findFewest(budget: Budget, candidates: readonly Running[]): Running[] | null {
+  const sets = listNodeSets(budget, candidates)
   let best: Found | null = null
   for (const { runs, atLeast } of sets) {
     if (best && atLeast > best.runs.length) break
-    best = fewestOn(budget, { runs, atLeast, best }) ?? best
+    best = findFewestOnNode(budget, { runs, atLeast, best }) ?? best
   }
   return best?.runs ?? null
 }
@@ -51,14 +51,14 @@ interface NodeSet {
   atLeast: number
 }
 
-function nodeSets({ world, trial }: Budget, candidates: readonly Running[]): NodeSet[] {
+function listNodeSets({ world, trial }: Budget, candidates: readonly Running[]): NodeSet[] {
   const byNode = new Map<string, Running[]>()
   for (const running of candidates)
     for (const nodeId of new Set(running.placements.map((placement) => placement.nodeId)))
       byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), running])
   const sets: NodeSet[] = []
   for (const [nodeId, runs] of byNode) {
-    const atLeast = leastOn(trial, nodeId, runs)
+    const atLeast = computeMinimumEnds(trial, nodeId, runs)
     if (atLeast !== null) sets.push({ runs: runs.toSorted((a, b) => lostMs(world, a) - lostMs(world, b)), atLeast })
   }
   return sets.toSorted((a, b) => a.atLeast - b.atLeast || lostMs(world, a.runs[0]) - lostMs(world, b.runs[0]))
@@ -67,18 +67,18 @@ function nodeSets({ world, trial }: Budget, candidates: readonly Running[]): Nod
 const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
   running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
 
-/** The smallest number of runs that frees enough of the scarcest resource; null: even all of them free too little. */
-function leastOn(trial: RemovalTrial, nodeId: string, runs: readonly Running[]): number | null {
+/** Lower bound of the number of runs that must end on the node; null: even the end of all runs frees too little. */
+function computeMinimumEnds(trial: RemovalTrial, nodeId: string, runs: readonly Running[]): number | null {
   const lacks = trial.lacksOn(nodeId)
   trial.removeAll(runs)
-  const serves = trial.fitsOn(nodeId)
+  const doesFit = trial.fitsOn(nodeId)
   trial.putAllBack()
-  if (!serves) return null
+  if (!doesFit) return null
   const given = runs.map(({ placements }) => sumAmounts(placements.filter((placement) => placement.nodeId === nodeId)))
   return Math.max(
     1,
     ...resources.map((resource) =>
-      coverOf(
+      countToCover(
         given.map((amounts) => amounts[resource]),
         lacks[resource],
       ),
@@ -86,7 +86,7 @@ function leastOn(trial: RemovalTrial, nodeId: string, runs: readonly Running[]):
   )
 }
 
-function coverOf(amounts: readonly number[], lacks: number): number {
+function countToCover(amounts: readonly number[], lacks: number): number {
   let left = lacks
   let count = 0
   for (const amount of amounts.toSorted((a, b) => b - a)) {
@@ -105,11 +105,11 @@ interface Depth {
   best: Found | null
 }
 
-function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Found | null }): Found | null {
+function findFewestOnNode(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Found | null }): Found | null {
   const most = best ? best.runs.length : runs.length
   for (let count = atLeast; count <= most; count++) {
     const depth: Depth = { budget, runs, count, chosen: [], best: best?.runs.length === count ? best : null }
-    descend(depth, 0, 0)
+    addRuns(depth, 0, 0)
     if (depth.best && depth.best !== best) return depth.best
   }
   return null
@@ -119,7 +119,7 @@ function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Fou
  * Adds runs to `chosen` until it has `count`. Stops at the first run that loses too much work: runs are sorted by lost
  * work, so all later ones lose more.
  */
-function descend(depth: Depth, from: number, lost: number): void {
+function addRuns(depth: Depth, from: number, lost: number): void {
   const { budget, runs, count, chosen } = depth
   const missing = count - chosen.length
   for (let at = from; at + missing <= runs.length && budget.steps > 0; at++) {
@@ -129,7 +129,7 @@ function descend(depth: Depth, from: number, lost: number): void {
     budget.steps--
     budget.trial.remove(running)
     chosen.push(running)
-    if (missing > 1) descend(depth, at + 1, lost + next)
+    if (missing > 1) addRuns(depth, at + 1, lost + next)
     else if (budget.trial.fits) depth.best = { runs: [...chosen], lostMs: lost + next }
     chosen.pop()
     budget.trial.putBack(running)

@@ -1,4 +1,4 @@
-import { arriveAgain, type PastArrivals } from './arrivals.ts'
+import { type PastArrivals, replayArrivals } from './arrivals.ts'
 import type { Snapshot } from './model.ts'
 import { type Play, playForward } from './play.ts'
 import { Draws, findSource, type RunTime, type Source } from './run-times.ts'
@@ -16,7 +16,7 @@ export interface Forecast {
   hasLater: boolean
   /** Number of jobs by the source of their run times. */
   basis: Record<Source, number>
-  /** Jobs whose end is unknown, those that run first. */
+  /** Jobs whose end is unknown, running jobs first. */
   unknown: readonly string[]
 }
 
@@ -26,7 +26,7 @@ interface Quantiles {
 }
 
 interface ForecastOptions {
-  /** Jobs that run come first. */
+  /** By id of the job, running jobs first. */
   times: ReadonlyMap<string, RunTime>
   past?: PastArrivals
   graceMs: number
@@ -38,9 +38,9 @@ const playsMax = 20
 const startsMax = 2_000
 const unknownMax = 100
 const idleMsMin = 3_600_000
-/** Maximum processor time of the first simulation; the others simulate no more starts than the first. */
+/** Maximum processor time of the first simulation. The other simulations make no more starts than the first. */
 const firstPlayMsMax = 200
-/** Maximum processor time of all simulations; one that exceeds it is discarded. */
+/** Maximum processor time of all simulations. The simulation that exceeds it is discarded. */
 const forecastMsMax = 500
 
 const noPast: PastArrivals = { sinceMs: 0, arrivals: [] }
@@ -49,7 +49,7 @@ export function* forecast(
   snapshot: Snapshot,
   { times, past = noPast, graceMs, spentMs = () => 0 }: ForecastOptions,
 ): Generator<void, Forecast> {
-  const { basis, unknown } = sourcesOf(times)
+  const { basis, unknown } = countSources(times)
   const hasLater = past.arrivals.some(({ runMs }) => runMs !== null)
   const isSure = basis.history + basis.parts === 0 && !hasLater
   const idleMsMax = Math.max(idleMsMin, snapshot.nowMs - past.sinceMs)
@@ -60,18 +60,24 @@ export function* forecast(
     const untilMs = play === 0 ? firstPlayMsMax : forecastMsMax
     const startsAt = new Map<string, number>()
     const plays = kinds[play % kinds.length] ?? calm
-    const arriving = arriveAgain(plays === busy ? past : noPast, { nowMs: snapshot.nowMs, play })
-    const how = { runMs: drawFrom(times, play), graceMs, startsMax: calm[0]?.size ?? startsMax, arriving, idleMsMax }
+    const arriving = replayArrivals(plays === busy ? past : noPast, { nowMs: snapshot.nowMs, play })
+    const how = {
+      runMs: createRunTimeDraw(times, play),
+      graceMs,
+      startsMax: calm[0]?.size ?? startsMax,
+      arriving,
+      idleMsMax,
+    }
     const isWhole = yield* playWhile(() => spentMs() < untilMs, playForward(snapshot, how, startsAt))
     if (!isWhole && play > 0) break
     plays.push(startsAt)
     if (startsAt.size === 0 && play === 0) break
   }
-  const starts = quantilesOf(calm, kinds.at(-1) ?? calm)
+  const starts = computeQuantiles(calm, kinds.at(-1) ?? calm)
   return { starts, plays: calm.length + busy.length, hasLater, basis, unknown }
 }
 
-function drawFrom(times: ForecastOptions['times'], play: number): Play['runMs'] {
+function createRunTimeDraw(times: ForecastOptions['times'], play: number): Play['runMs'] {
   const draws = new Draws(play)
   return ({ jobId, ranMs }) => {
     const time = times.get(jobId)
@@ -79,7 +85,7 @@ function drawFrom(times: ForecastOptions['times'], play: number): Play['runMs'] 
   }
 }
 
-/** true: the simulation ended before its time. */
+/** Runs the simulation while `hasTime`; true: it is complete. */
 function* playWhile(hasTime: () => boolean, play: Iterable<unknown>): Generator<void, boolean> {
   for (const _ of play) {
     yield
@@ -88,7 +94,7 @@ function* playWhile(hasTime: () => boolean, play: Iterable<unknown>): Generator<
   return true
 }
 
-function sourcesOf(times: ForecastOptions['times']): Pick<Forecast, 'basis' | 'unknown'> {
+function countSources(times: ForecastOptions['times']): Pick<Forecast, 'basis' | 'unknown'> {
   const basis = { history: 0, parts: 0, stated: 0, unknown: 0 }
   const unknown: string[] = []
   for (const [jobId, time] of times) {
@@ -99,10 +105,10 @@ function sourcesOf(times: ForecastOptions['times']): Pick<Forecast, 'basis' | 'u
   return { basis, unknown }
 }
 
-function quantilesOf(calm: Plays, busyPlays: Plays): Map<string, Quantiles> {
-  const busy = startsIn(busyPlays)
+function computeQuantiles(calm: Plays, busyPlays: Plays): Map<string, Quantiles> {
+  const busy = listStarts(busyPlays)
   const quantiles = new Map<string, Quantiles>()
-  for (const [jobId, found] of startsIn(calm)) {
+  for (const [jobId, found] of listStarts(calm)) {
     const middle = (calm.length - 1) / 2
     const [low, high] = [found[Math.floor(middle)], found[Math.ceil(middle)]]
     if (low === undefined || high === undefined) continue
@@ -118,8 +124,7 @@ function quantilesOf(calm: Plays, busyPlays: Plays): Map<string, Quantiles> {
 
 type Plays = readonly ReadonlyMap<string, number>[]
 
-/** The simulated starts of each job, the earliest first. */
-function startsIn(plays: Plays): Map<string, number[]> {
+function listStarts(plays: Plays): Map<string, number[]> {
   const all = new Map<string, number[]>()
   for (const play of plays)
     for (const [jobId, atMs] of play) {

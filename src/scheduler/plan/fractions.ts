@@ -1,6 +1,5 @@
 import type { Fraction } from './model.ts'
 
-/** Exact fractions. */
 export const nothing: Fraction = { num: 0n, den: 1n }
 
 export const compareFractions = (a: Fraction, b: Fraction): number => {
@@ -10,7 +9,7 @@ export const compareFractions = (a: Fraction, b: Fraction): number => {
 
 export const millionths = 1_000_000
 
-/** Weights and parts have at most six decimal digits; smaller values count as one millionth. */
-export const inMillionths = (value: number): bigint => BigInt(Math.max(1, Math.round(value * millionths)))
+/** Weights and parts have at most six decimals; smaller values count as one millionth. */
+export const toMillionths = (value: number): bigint => BigInt(Math.max(1, Math.round(value * millionths)))
 
 export const toNumber = ({ num, den }: Fraction): number => Number((num * BigInt(millionths)) / den) / millionths

@@ -62,7 +62,7 @@ function apply(state: PoolState, change: Change): void {
 function join(state: PoolState, entry: Waiting): void {
   const window = state.lanes.get(entry.laneId)
   if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
-  // The LEFT of this entry came before, or the entry was never counted.
+  // The LEFT of this entry was applied before, or the entry was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
   if (window.head?.jobId === entry.jobId) state.order.unpark(window)

@@ -1,10 +1,10 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { isOpen, takesRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
-import { atOnceMs, expectedEndMs, isKnown } from './expected-ends.ts'
+import { atOnceMs, computeExpectedEndMs, isKnown } from './expected-ends.ts'
 import type { Hold, PlannedStart, Running, Waiting, WorldView } from './model.ts'
-import { type Ration, wholeNode, within } from './rations.ts'
-import { reservedNodes } from './reservations.ts'
+import { type Ration, restrictToRation, wholeNode } from './rations.ts'
+import { findReservedNodes } from './reservations.ts'
 
 /**
  * Two things keep parts of nodes for a waiting job, their owner. A hold keeps exactly the resources of the owner's
@@ -21,43 +21,43 @@ export interface Claim {
 }
 
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
-  /** The part of the node that the job may use; null: it may not use the node. */
+  /** Returns the node with the free resources that the job may use; null: the job may not use the node. */
   view(node: FreeNode): FreeNode | null
-  /** The job on whose planned nodes the run would be backfilled; null: none. */
+  /** Returns the job on whose planned nodes a run with these placements would be backfilled; null: no job. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
-export function usableFor(world: WorldView, claim: Claim, { evicts = false } = {}): Usable {
-  const { view, backfilled } = besideOthers(world, claim, evicts)
-  return { ...within(claim.ration, view), backfilled }
+export function computeUsable(world: WorldView, claim: Claim, { evicts = false } = {}): Usable {
+  const { view, backfilled } = excludeKept(world, claim, evicts)
+  return { ...restrictToRation(claim.ration, view), backfilled }
 }
 
-function besideOthers(world: WorldView, { lane, entry }: Claim, evicts: boolean): Usable {
-  const mayUse = reservedNodes(world, lane)
-  const others = keptFrom(world, { lane, entry }, evicts)
+function excludeKept(world: WorldView, { lane, entry }: Claim, evicts: boolean): Usable {
+  const mayUse = findReservedNodes(world, lane)
+  const others = listKept(world, { lane, entry }, evicts)
   if (others.length === 0)
     return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoPlan }
-  const closed = byNode(others.filter(({ plan }) => !plan || !mayBackfill(world, lane, { plan, evicts })))
-  const planned = byNode(others.filter(({ plan }) => plan))
+  const closed = groupByNode(others.filter(({ plan }) => !plan || !mayBackfill(world, lane, { plan, evicts })))
+  const planned = groupByNode(others.filter(({ plan }) => plan))
   return {
     view(node) {
       if (mayUse && !mayUse(node)) return null
       const kept = closed.get(node.id)
-      return kept ? beside(world, node, kept) : node
+      return kept ? hideKept(world, node, kept) : node
     },
-    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, planned) : onNoPlan,
+    backfilled: mayBeEvicted(lane) ? (placements) => findOwner(world, placements, planned) : onNoPlan,
   }
 }
 
-/** Resources that others keep from a job; `plan`: null for a hold. */
+/** Resources that are kept for another job, its `owner`. `plan` null: by a hold. */
 export interface Kept {
   owner: string
   plan: PlannedStart | null
   placement: Placement
 }
 
-/** `evicts`: the job wants to evict runs. Then it passes planned starts of jobs with a lower configured priority. */
-export function keptFrom(
+/** Lists resources kept for other jobs. `evicts`: ignores planned starts of jobs with a lower configured priority. */
+export function listKept(
   world: Pick<WorldView, 'holds' | 'plans' | 'outranks'>,
   { lane, entry }: Pick<Claim, 'lane' | 'entry'>,
   evicts = false,
@@ -74,7 +74,7 @@ export function keptFrom(
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
 const onNoPlan = () => null
 
-export const byNode = (kept: readonly Kept[]): ReadonlyMap<string, readonly Kept[]> =>
+export const groupByNode = (kept: readonly Kept[]): ReadonlyMap<string, readonly Kept[]> =>
   Map.groupBy(kept, ({ placement }) => placement.nodeId)
 
 function mayBackfill(world: WorldView, lane: Lane, { plan, evicts }: { plan: PlannedStart; evicts: boolean }): boolean {
@@ -90,12 +90,16 @@ function mayBackfill(world: WorldView, lane: Lane, { plan, evicts }: { plan: Pla
  */
 const isDue = ({ atMs }: PlannedStart): boolean => atMs === atOnceMs
 
-function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
-  return keepFree(node, kept, leftBeside(world, node, kept))
+function hideKept(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
+  return hideKeptResources(node, kept, computeLeft(world, node, kept))
 }
 
-/** The node without kept devices, and with at most `left` cores and memory. */
-export function keepFree(node: FreeNode, kept: readonly Kept[], left: { cpu: number; memory: number }): FreeNode {
+/** Returns the node without kept devices, and with at most `left` free cores and memory. */
+export function hideKeptResources(
+  node: FreeNode,
+  kept: readonly Kept[],
+  left: { cpu: number; memory: number },
+): FreeNode {
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
   return {
     ...node,
@@ -106,30 +110,30 @@ export function keepFree(node: FreeNode, kept: readonly Kept[], left: { cpu: num
   }
 }
 
-function leftBeside(world: WorldView, node: FreeNode, kept: readonly Kept[]): { cpu: number; memory: number } {
+function computeLeft(world: WorldView, node: FreeNode, kept: readonly Kept[]): { cpu: number; memory: number } {
   const { others } = node
   const left = {
     cpu: node.cpuMillis - (others?.cpuMillis ?? 0),
     memory: node.memoryBytes - (others?.memoryBytes ?? 0),
   }
-  for (const { placement } of kept) subtract(left, placement)
+  for (const { placement } of kept) subtractPlacement(left, placement)
   for (const running of world.runsOn(node.id)) {
-    if (kept.every(({ plan }) => goesFor(world, running, plan))) continue
-    for (const placement of running.placements) if (placement.nodeId === node.id) subtract(left, placement)
+    if (kept.every(({ plan }) => endsBefore(world, running, plan))) continue
+    for (const placement of running.placements) if (placement.nodeId === node.id) subtractPlacement(left, placement)
   }
   return left
 }
 
-export function subtract(left: { cpu: number; memory: number }, { cpuMillis, memoryBytes }: Placement): void {
+export function subtractPlacement(left: { cpu: number; memory: number }, { cpuMillis, memoryBytes }: Placement): void {
   left.cpu -= cpuMillis
   left.memory -= memoryBytes
 }
 
-/** true: the run is expected to end before the owner starts. */
-const goesFor = (world: WorldView, running: Running, plan: PlannedStart | null): boolean =>
-  plan ? expectedEndMs(world, running, plan.entry.jobId) <= plan.atMs : running.leaving
+/** true: the run is expected to end before the owner of the plan or hold starts. */
+const endsBefore = (world: WorldView, running: Running, plan: PlannedStart | null): boolean =>
+  plan ? computeExpectedEndMs(world, running, plan.entry.jobId) <= plan.atMs : running.leaving
 
-function ownerUnder(
+function findOwner(
   world: WorldView,
   placements: readonly Placement[],
   planned: ReadonlyMap<string, readonly Kept[]>,
@@ -138,7 +142,7 @@ function ownerUnder(
     const kept = planned.get(placement.nodeId)
     const node = kept && world.nodes.find(({ id }) => id === placement.nodeId)
     if (!node) continue
-    const view = beside(world, node, kept)
+    const view = hideKept(world, node, kept)
     const takesKept =
       placement.cpuMillis > view.freeCpu ||
       placement.memoryBytes > view.freeMemory ||
@@ -150,7 +154,6 @@ function ownerUnder(
 
 // ── completion and loss of a hold ──
 
-/** true: all placements of the hold are free. */
 export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {
   if (placements.length === 0) return false
   for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
@@ -158,7 +161,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
     if (!node || !takesRuns(node)) return false
     const free = new Set(node.devices.filter((device) => device.free).map(({ index }) => index))
     const wants = { cpu: node.freeCpu, memory: node.freeMemory }
-    for (const placement of own) subtract(wants, placement)
+    for (const placement of own) subtractPlacement(wants, placement)
     if (wants.cpu < 0 || wants.memory < 0) return false
     if (
       own.some(({ gpuIds, infiniband }) => gpuIds.some((id) => !free.has(id)) || (infiniband && !node.infinibandFree))
@@ -171,15 +174,15 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
 /** true: the hold keeps nothing, or a node that was removed, takes no runs, or is reserved for other jobs. */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
   if (placements.length === 0) return true
-  const mayUse = owner ? reservedNodes(world, owner) : null
+  const mayUse = owner ? findReservedNodes(world, owner) : null
   return placements.some(({ nodeId }) => {
     const node = world.nodes.find(({ id }) => id === nodeId)
     return !node || !isOpen(node) || mayUse?.(node) === false
   })
 }
 
-/** Returns the nodes as they are after these runs; changed nodes are copies. */
-export function freedNodes(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
+/** Returns the nodes as they are after these runs have ended. Changed nodes are copies. */
+export function freeRuns(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
   const back = Map.groupBy(
     ended.flatMap(({ placements }) => placements),
     ({ nodeId }) => nodeId,

@@ -12,7 +12,7 @@ import type { OrderingPolicy } from './ordering-policies.ts'
 interface Lot {
   key: string
   line: OrderedLanes
-  /** true: the lot was asleep at the last call of `switched`. */
+  /** true: the lot slept at the last call of `switched`. */
   slept: boolean
 }
 
@@ -37,7 +37,7 @@ export class LaneQueue {
     return this.awake.first?.first
   }
 
-  /** Moves the lane to the position of its head; removes a lane without a head. */
+  /** Moves the lane to the position of its head. Removes a lane without a head. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -88,7 +88,7 @@ export class LaneQueue {
     return this.where.get(lane)?.key === key
   }
 
-  /** A lane of the lot while that sleeps. */
+  /** Returns the first lane of the lot; undefined: the lot is awake or empty. */
   sleeper(key: string): LaneWindow | undefined {
     const lot = this.lots.get(key)
     return lot && !this.awake.has(lot.line) ? lot.line.first : undefined
@@ -99,7 +99,6 @@ export class LaneQueue {
     if (lot) this.awake.put(lot.line)
   }
 
-  /** Wakes the lots whose keys begin with this text. */
   wakeAll(prefix: string): void {
     for (const lot of this.lots.values()) if (lot.key.startsWith(prefix)) this.awake.put(lot.line)
   }
@@ -108,7 +107,7 @@ export class LaneQueue {
     if (keys.includes(this.where.get(lane)?.key ?? '')) this.remove(lane)
   }
 
-  /** Moves the lanes of the lot back to the main queue, so that each is considered. */
+  /** Moves all lanes of the lot back to the main queue, so that each lane is considered. Returns them. */
   release(key: string): readonly LaneWindow[] {
     const lanes = this.lots.get(key)?.line.all() ?? []
     for (const lane of lanes) {

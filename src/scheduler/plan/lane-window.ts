@@ -2,20 +2,19 @@ import type { Lane } from '../../domain/lanes.ts'
 import type { Counted } from '../../domain/limits/limit-reached.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { LaneState, Waiting } from './model.ts'
-import { sharePath } from './share-tree.ts'
+import { getSharePath } from './share-tree.ts'
 
 /**
- * The first entries of a lane. The other entries stay in the database and are read when these have started (`needsRefill`). A
- * change of an entry may arrive after a read that already included it:
+ * The first entries of a lane. The other entries stay in the database and are read when these have started
+ * (`needsRefill`). A change of an entry may arrive after a read that already included it:
  *
- * - `whole`: all entries of the last read are here, so the lane has exactly that many.
- * - otherwise `total` counts changes: each JOINED and LEFT comes once, and repetitions are recognised. The JOINED of an
- *   entry from a read was counted before the read or arrives later.
- * - `unseen`: submitted and started in one transaction; its JOINED has not arrived.
- * - `taken`: started by this leader; its LEFT has not arrived. A late JOINED of the same run must not add it again.
+ * - `whole`: the last read returned all entries of the lane. - otherwise `total` counts changes: each JOINED and LEFT
+ * comes once, and repetitions are recognised. The JOINED of an entry from a read was counted before the read or arrives
+ * later. - `unseen`: an entry that was submitted and started in one transaction, and whose JOINED has not arrived. -
+ * `taken`: an entry that this leader started, and whose LEFT has not arrived. A late JOINED must not add it again.
  */
 
-/** A read that returns fewer entries has returned the whole lane, so a store must not use a smaller limit. */
+/** Limit of a read of entries. A read that returns fewer entries has returned the whole lane. */
 export const windowSize = 32
 
 const keptMax = 4 * windowSize
@@ -31,9 +30,8 @@ export interface QueuedJob {
 export class LaneWindow {
   readonly lane: Lane
   readonly counted: Counted
-  /** The nodes of its path in the tree of shares. */
   readonly path: readonly string[]
-  /** Lanes of one kind fit where the others fit, apart from limits. */
+  /** Lanes of the same kind fit on the same nodes, apart from limits. */
   readonly kind: string
   /** Priority of the lane's head, raised by waiting time. */
   effective: number
@@ -52,7 +50,7 @@ export class LaneWindow {
     const { userId, teamId, queue, project, shape } = lane
     const { gpu, copies, exclusive } = shape
     this.counted = { userId, userName, teamId, team, queue, project, gpu: gpu * copies, exclusive }
-    this.path = sharePath(lane)
+    this.path = getSharePath(lane)
     const { interactive, preemptable, restartable, reservationId, runSeconds } = lane
     this.kind = JSON.stringify([shape, interactive, preemptable, restartable, reservationId, runSeconds, lane.priority])
     this.effective = lane.priority
@@ -88,7 +86,7 @@ export class LaneWindow {
     this.whole = waiting <= first.length
   }
 
-  /** `first` must come from a read after all applied changes. */
+  /** `first`: entries from a read that began after all applied changes. */
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
@@ -143,7 +141,7 @@ export class LaneWindow {
     this.insert(entry)
   }
 
-  /** Another transaction moved the job first; the change that says so has not arrived yet. */
+  /** Removes a job that another transaction moved, before the change about this arrives. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()

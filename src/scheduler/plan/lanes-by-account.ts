@@ -2,7 +2,7 @@ import type { LaneWindow } from './lane-window.ts'
 
 export class LanesByAccount extends Map<string, LaneWindow> {
   readonly ofAccount = new Map<string, Set<LaneWindow>>()
-  /** The nodes with lanes below each node; '' is above the highest accounts. */
+  /** By node: the nodes directly below it that have lanes. '' is above the highest accounts. */
   readonly below = new Map<string, Set<string>>()
 
   override set(id: string, window: LaneWindow): this {

@@ -8,7 +8,7 @@ import type { Change, Decisions, LaneState, Snapshot, Waiting } from './model.ts
 
 export interface Store {
   load(): Promise<Snapshot>
-  /** Returns the changes since the last call, in order; opens gates that are due. */
+  /** Opens gates that are due. Returns the changes since the last call, in order. */
   changes(lanes: KnownLanes): Promise<ReceivedChanges>
   /** Returns the first `windowSize` entries of each lane. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
@@ -27,21 +27,20 @@ export interface KnownLanes {
 export interface ReceivedChanges {
   nowMs: number
   changes: readonly Change[]
-  /** Lanes of `changes` that were unknown, without entries; those come as changes. */
+  /** Lanes of `changes` that were unknown, without entries: these arrive as changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
   /** Time at which the next time gate opens; null: never. */
   nextDueMs: number | null
   more: boolean
 }
 
-/** The commit time of the start of each job. */
 export type CommitTimes = ReadonlyMap<string, number>
 
 export type Committed =
   | { kind: 'committed'; lost: readonly string[]; sinceMs: CommitTimes }
-  /** The settings changed since the plan: plan again. */
+  /** The settings changed since the plan, so the leader must plan again. */
   | { kind: 'stale' }
-  /** Nothing was written, because the tables contradict the world: load the world again. */
+  /** Nothing was written, because the tables contradict the world, so the leader must load it again. */
   | { kind: 'conflict' }
 
 export interface Views {

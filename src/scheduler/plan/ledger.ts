@@ -85,7 +85,6 @@ export class Ledger {
     }
   }
 
-  /** Sets the start of runs to the time of their commit. */
   confirm(sinceMs: CommitTimes, { starts }: Decisions): void {
     for (const { entry } of starts) {
       const run = this.state.running.get(entry.runId)

@@ -1,18 +1,18 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { type Amount, type Counted, countHolding, type LimitRule } from '../../domain/limits/limit-reached.ts'
-import { added, none, sumAmounts } from '../../domain/machines/amounts.ts'
-import { untouched } from '../../domain/machines/machines.ts'
+import { addAmounts, none, sumAmounts } from '../../domain/machines/amounts.ts'
+import { clearRuns } from '../../domain/machines/machines.ts'
 import {
   countFree,
   type FreeNode,
-  giveBack,
+  freeResources,
   indexMachines,
   type Placement,
   takeResources,
 } from '../../domain/machines/placement.ts'
 import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
-import { isAccount, sharePath } from './share-tree.ts'
+import { getSharePath, isAccount } from './share-tree.ts'
 
 /**
  * The machines of the pool and the runs on them. Free amounts are computed as the nodes minus the known runs, so a run
@@ -29,9 +29,9 @@ export class Machines {
   /** Amounts that non-preemptable batch jobs hold or have holds for. */
   unpreemptable = none
   readonly runsOf = new Map<string, number>()
-  /** Number of runs that started on resources of victims. */
+  /** Number of runs whose placements a preemption freed. */
   won = 0
-  /** Number of runs of jobs that may have lost work. */
+  /** Number of later runs of jobs, which may have lost work to preemption. */
   hurt = 0
   preemptable = 0
   /** Number of runs that a job may evict because they were backfilled on its planned nodes. */
@@ -45,7 +45,7 @@ export class Machines {
   private rules: readonly LimitRule[] = []
 
   setNodes(nodes: readonly FreeNode[], nowMs: number): void {
-    this.nodes = nodes.map((node) => asOf(nowMs, untouched(node)))
+    this.nodes = nodes.map((node) => asOf(nowMs, clearRuns(node)))
     this.byId = new Map(this.nodes.map((node) => [node.id, node]))
     this.backingOff = this.nodes.filter(({ backOff }) => backOff)
     this.accounts.setCapacity(this.nodes)
@@ -69,7 +69,7 @@ export class Machines {
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
-  /** Ends back-offs of nodes that are over; returns whether there were any. */
+  /** Opens nodes whose back-off is over. Returns whether there were any. */
   tryAgain(nowMs: number): boolean {
     const { nextTryMs } = this
     if (nextTryMs === null || nextTryMs > nowMs) return false
@@ -92,7 +92,7 @@ export class Machines {
     this.countProbe(run, 1)
     this.countUnpreemptable(run, 1)
     this.countKinds(run, 1)
-    if (!run.leaving) this.accounts.change(sharePath(run.lane), run.placements, 1)
+    if (!run.leaving) this.accounts.change(getSharePath(run.lane), run.placements, 1)
     return this.count(run, 1)
   }
 
@@ -102,7 +102,7 @@ export class Machines {
     this.add(run)
   }
 
-  /** Moves runs: first releases the resources of all, then takes the new ones. */
+  /** Moves runs: first frees the resources of all of them, then takes the new resources. */
   exchange(moves: readonly RunMove[]): void {
     for (const { known } of moves) this.withdraw(known)
     for (const { running } of moves) this.add(running)
@@ -119,11 +119,11 @@ export class Machines {
         nodeId,
         this.runsOn(nodeId).filter((one) => one !== run),
       )
-    this.move(run.placements, giveBack)
+    this.move(run.placements, freeResources)
     this.countProbe(run, -1)
     this.countUnpreemptable(run, -1)
     this.countKinds(run, -1)
-    if (!run.leaving) this.accounts.change(sharePath(run.lane), run.placements, -1)
+    if (!run.leaving) this.accounts.change(getSharePath(run.lane), run.placements, -1)
     const scopes = this.count(run, -1)
     this.models.delete(run.runId)
     return scopes
@@ -146,7 +146,7 @@ export class Machines {
     return hold
   }
 
-  /** Another list after each change. */
+  /** Returns a new list after each change of the runs on the node, so callers can cache by the list. */
   runsOn(nodeId: string): readonly Running[] {
     return this.byNode.get(nodeId) ?? noRuns
   }
@@ -180,7 +180,7 @@ export class Machines {
   }
 
   private countKinds({ lane, wonTier, run, backfilledOn }: Running, one: 1 | -1): void {
-    for (const node of sharePath(lane).filter(isAccount)) {
+    for (const node of getSharePath(lane).filter(isAccount)) {
       const runs = (this.runsOf.get(node) ?? 0) + one
       if (runs > 0) this.runsOf.set(node, runs)
       else this.runsOf.delete(node)
@@ -195,13 +195,13 @@ export class Machines {
   private promise({ jobId, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (!lane) return
-    this.accounts.change(sharePath(lane), placements, sign)
+    this.accounts.change(getSharePath(lane), placements, sign)
     this.countUnpreemptable({ lane, placements }, sign)
   }
 
   private countUnpreemptable({ lane, placements }: Pick<Running, 'lane' | 'placements'>, sign: 1 | -1): void {
     if (lane.preemptable || lane.interactive) return
-    this.unpreemptable = added(this.unpreemptable, sumAmounts(placements), sign)
+    this.unpreemptable = addAmounts(this.unpreemptable, sumAmounts(placements), sign)
   }
 
   private count({ runId, lane, placements }: Running, jobs: 1 | -1): readonly string[] {
@@ -242,7 +242,6 @@ const noRuns: readonly Running[] = []
 
 const nodesUnder = ({ placements }: Running): Iterable<string> => new Set(placements.map(({ nodeId }) => nodeId))
 
-/** Ignores `provisional`, the mark that the backend has not confirmed the node. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
   a.placements.length === b.placements.length &&
   a.placements.every((placement, at) => {

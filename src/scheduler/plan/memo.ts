@@ -1,4 +1,3 @@
-/** Returns the value of the key, and computes and stores it the first time. */
 export function getOrCompute<Key, Value>(values: Map<Key, Value>, key: Key, compute: (key: Key) => Value): Value {
   const value = values.get(key) ?? compute(key)
   values.set(key, value)

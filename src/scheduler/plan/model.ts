@@ -30,7 +30,6 @@ export interface Running {
   lane: Lane
   state: HoldingState
   placements: readonly Placement[]
-  /** Commit time of the start. */
   sinceMs: number
   /** null: the command has not begun. */
   startedMs: number | null
@@ -47,7 +46,6 @@ export interface Running {
 export const tiers = { interactive: 0, strict: 1, rotation: 2, backfilled: 3 } as const
 export type Tier = (typeof tiers)[keyof typeof tiers]
 
-/** Resources of victims, which exactly this job gets. */
 export interface Hold {
   id: string
   jobId: string
@@ -57,11 +55,11 @@ export interface Hold {
   backfilledOn: string | null
 }
 
-/** The resources that a waiting job is to get, and the time at which they are expected to be free (expected-ends.ts). */
+/** The resources planned for a waiting job, and the time at which they are expected to be free (expected-ends.ts). */
 export interface PlannedStart {
   lane: Lane
   entry: Waiting
-  /** The job may get other devices of these nodes. */
+  /** The job may start on other devices of these nodes. */
   placements: readonly Placement[]
   atMs: number
 }
@@ -81,7 +79,7 @@ export interface PastPreemption {
   tier: Tier
   claimantJobId: string
   victimJobId: string
-  /** The leaves of both jobs. */
+  /** The leaves of both jobs in the tree of shares. */
   claimant: string
   victim: string
 }
@@ -94,7 +92,7 @@ export interface PoolSettings extends Settings {
   starvationThresholdMs: number
   /** Limit rules in the order in which they are displayed. */
   rules: readonly LimitRule[]
-  /** Keys are accounts; default 1. */
+  /** By account; default 1. */
   weights: ReadonlyMap<string, number>
   reservations: readonly Reservation[]
 }
@@ -121,9 +119,9 @@ export interface Snapshot {
   running: readonly Running[]
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
-  /** By the last start, oldest first. */
+  /** Leaves in the order of their last starts, oldest first. */
   served: readonly Served[]
-  /** The keys are leaves. */
+  /** Keys are leaves of the tree of shares. */
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
@@ -153,7 +151,7 @@ export interface Eviction {
   victims: readonly {
     running: Running
     tier: Tier
-    /** The compared shares as [before, after]. */
+    /** The compared shares, as [before, after]. */
     shares: { claimant: [number, number]; victim: [number, number] }
   }[]
 }
@@ -161,7 +159,6 @@ export interface Eviction {
 export interface Decisions {
   starts: Start[]
   evictions: Eviction[]
-  /** Jobs whose holds are dropped. */
   dropped: string[]
   /** Interactive jobs whose user already has another interactive run. */
   refused: { entry: Waiting; info: string }[]
@@ -172,7 +169,6 @@ export interface Decisions {
   nextMs: number | null
 }
 
-/** An exact fraction. */
 export interface Fraction {
   num: bigint
   den: bigint
@@ -185,13 +181,13 @@ export interface WorldView {
   readonly nodes: readonly FreeNode[]
   /** Sorted by start. */
   readonly running: ReadonlyMap<string, Running>
-  /** Keys are ids of jobs. */
+  /** Keys are ids of the owners. */
   readonly holds: ReadonlyMap<string, Hold>
   /** Keys are ids of jobs. */
   readonly plans: ReadonlyMap<string, PlannedStart>
   readonly preemptions: readonly PastPreemption[]
   runsOn(nodeId: string): readonly Running[]
-  /** The share of the pool that the node holds (accounts.ts); `extra` is added and `without` subtracted first. */
+  /** The share of the pool that the node holds (accounts.ts), after adding `extra` and subtracting `without`. */
   occupancy(node: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
   /** Under PRIORITY, true: the configured priority of the lane is higher than that of the job with the planned start. */
   outranks(lane: Lane, plan: PlannedStart): boolean
@@ -200,5 +196,5 @@ export interface WorldView {
 
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
-  /** `preempts`: jobs whose runs would be evicted for it. */
+  /** `preempts`: jobs whose runs would be evicted for the candidate. */
   | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED'; preempts?: string[] }

@@ -1,4 +1,9 @@
-import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '../../domain/limits/limit-reached.ts'
+import {
+  type Ceilings,
+  findLimitReached,
+  hasModelLimits,
+  type LimitReached,
+} from '../../domain/limits/limit-reached.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import type { Accounts } from './accounts.ts'
 import { EvictionSearches } from './eviction-searches.ts'
@@ -6,10 +11,10 @@ import { Heap } from './heap.ts'
 import { LaneQueue } from './lane-queue.ts'
 import type { LaneWindow } from './lane-window.ts'
 import type { PlannedStart, PoolSettings } from './model.ts'
-import { fairShare, interactivePolicy, type OrderingPolicy, priority } from './ordering-policies.ts'
+import { createFairShare, createPriority, interactivePolicy, type OrderingPolicy } from './ordering-policies.ts'
 import type { Touched } from './touched.ts'
 
-/** Lanes that wait for resources are parked alone, or in one lot with all lanes that fit on the same nodes. */
+/** Keys of lots for lanes that wait for resources: alone, or with all lanes that fit on the same nodes. */
 export const lots = {
   unsatisfiable: 'UNSATISFIABLE',
   alone: 'ALONE',
@@ -24,7 +29,7 @@ const alike = 'ALIKE '
  */
 export class Order {
   readonly plans = new Map<string, PlannedStart & { window: LaneWindow }>()
-  /** Nodes on which a job may fit that did not fit before; null: all nodes. */
+  /** Nodes whose resources changed, so that a waiting job may fit now; null: all nodes. */
   improved: Set<string> | null = null
   /** true: resources changed since the owners of holds were last considered. */
   hasMoved = true
@@ -41,7 +46,8 @@ export class Order {
 
   constructor(settings: PoolSettings, { accounts, touched }: { accounts: Accounts; touched: Touched }) {
     this.touched = touched
-    this.policy = settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
+    this.policy =
+      settings.policy === 'FAIR_SHARE' ? createFairShare(accounts) : createPriority(settings.starvationThresholdMs)
     this.batch = new LaneQueue(this.policy)
     this.queues = [this.interactive, this.batch]
   }
@@ -96,14 +102,14 @@ export class Order {
     this.plans.set(start.entry.jobId, { ...start, window })
   }
 
-  /** true: a planned start belongs to a job behind this one. */
+  /** true: a job behind the head of this lane has a planned start. */
   isBeforePlan(lane: LaneWindow): boolean {
     for (const { window, entry } of this.plans.values())
       if (window.head?.jobId !== entry.jobId || this.isBefore(lane, window)) return true
     return false
   }
 
-  /** Drops all planned starts; the jobs that wait for resources are considered again. */
+  /** Drops all planned starts, and considers the jobs that wait for resources again. */
   replan(): void {
     for (const { placements } of this.plans.values()) this.improve(placements)
     this.plans.clear()
@@ -115,25 +121,25 @@ export class Order {
     for (const { nodeId } of on) this.improved?.add(nodeId)
   }
 
-  /** Call when every job was considered that may start. */
+  /** Call this after all jobs that may start were considered. */
   settle(): void {
     this.improved = new Set()
   }
 
-  /** true: the lane did not fit before, and was only woken together with all others. */
+  /** true: the lane did not fit before, and was woken together with all lanes of its kind. */
   isWoken(lane: LaneWindow): boolean {
     return this.queueOf(lane).isIn(lane, lots.alike(lane))
   }
 
-  /** A lane before this one that fits exactly where this one does, and was found not to fit. */
-  alikeAsleep(lane: LaneWindow): LaneWindow | undefined {
+  /** Finds a lane of the same kind before this lane that does not fit. */
+  findBlockedAlike(lane: LaneWindow): LaneWindow | undefined {
     const sleeper = this.queueOf(lane).sleeper(lots.alike(lane))
     return sleeper && !this.isBefore(lane, sleeper) && !this.isBeforePlan(lane) ? sleeper : undefined
   }
 
   // ── parking ──
 
-  /** Call at the start of a round. */
+  /** Call this at the start of a round. */
   reopen(nowMs: number): void {
     const all = this.weighs || nowMs >= (this.searches.nextMs ?? Infinity)
     this.searches.begin(nowMs, { hasMoved: this.hasMoved, all })
@@ -153,7 +159,7 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** The head is another one, or moved ahead in the order, so it may fit where it did not before. */
+  /** Call this when the lane has a new head or moved ahead, so it may fit now. */
   unpark(lane: LaneWindow): void {
     this.queueOf(lane).leaveLot(lane, [lots.alone, lots.alike(lane)])
   }
@@ -166,7 +172,7 @@ export class Order {
     for (const queue of this.queues) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
-  /** Call when runs ended: resources were freed on these nodes, and the use in these limit scopes fell. */
+  /** Call this when runs ended, which freed resources on these nodes (null: unknown) and in these limit scopes. */
   freed(scopes: readonly string[], on: readonly Placement[] | null = null): void {
     this.hasMoved = true
     if (on) this.improve(on)
@@ -189,14 +195,14 @@ export class Order {
     for (const { window } of this.plans.values()) {
       const { preemptable, shape } = window.lane
       const ofDevices = shape.exclusive || (ofModels && shape.gpu > 0)
-      if ((isPart && !preemptable) || ofDevices || limitReached(ceilings, window.counted)) {
+      if ((isPart && !preemptable) || ofDevices || findLimitReached(ceilings, window.counted)) {
         this.replan()
         return
       }
     }
   }
 
-  /** Call when preemption may have become possible: the next round considers each job again. */
+  /** Call this when a preemption may have become possible. The next round considers each job again. */
   reconsiderForPreemption(): void {
     this.weighs = true
   }

@@ -28,7 +28,7 @@ class Branch {
     return [...this.lanes.all(), ...this.below.all().flatMap(({ all }) => all)]
   }
 
-  /** The branches along the path, this one first, as far as they exist or if `adds`. */
+  /** Returns the branches along the path, from this one on. `adds`: creates missing branches. */
   along(path: readonly string[], adds = false): Branch[] {
     const found: Branch[] = [this]
     for (const name of path) {
@@ -42,7 +42,6 @@ class Branch {
     return found
   }
 
-  /** Moves the branch to its place, or removes it if it is empty. */
   settle(branch: Branch): void {
     if (branch.first) this.below.put(branch)
     else {
@@ -88,7 +87,7 @@ export class OrderedLanes {
     settleUpwards(branches)
   }
 
-  /** Call when the shares of nodes of the path changed. */
+  /** Call this after the shares of nodes of the path changed. */
   move(path: readonly string[]): void {
     settleUpwards(this.root.along(path))
   }

@@ -1,4 +1,4 @@
-import { limitReached } from '../../domain/limits/limit-reached.ts'
+import { findLimitReached } from '../../domain/limits/limit-reached.ts'
 import { makeReason } from '../../domain/reason.ts'
 import { blockJob } from './block.ts'
 import { considerJob, type JobOutcome, mayStartNow, waitingForPreemption } from './consider.ts'
@@ -8,9 +8,9 @@ import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Decisions } from './model.ts'
 import { lots } from './order.ts'
 import { mayPlan } from './planned-starts.ts'
-import { newRound, type Planned, type Round } from './round.ts'
+import { createRound, type Planned, type Round } from './round.ts'
 import type { PoolState } from './state.ts'
-import { lookAgainMs, soonest } from './timing.ts'
+import { findNextChangeMs, findSoonest } from './timing.ts'
 
 /**
  * Makes the decisions of one round: starts the first job in order that can start, until none is left or `startsMax`
@@ -18,7 +18,7 @@ import { lookAgainMs, soonest } from './timing.ts'
  * first. Findings last, so a round without changes considers no job.
  */
 export function planPass(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
-  const round = newRound(planned, false)
+  const round = createRound(planned, false)
   const { state } = round
   state.age()
   state.order.reopen(state.nowMs)
@@ -31,12 +31,12 @@ export function planPass(planned: Planned, { startsMax }: { startsMax: number })
  * Plans the jobs before a lane like `planPass`, but without evictions and refusals. The caller undoes the decisions, and
  * then calls `freed`.
  */
-export function rehearse(
+export function rehearsePass(
   planned: Planned,
   { startsMax, before }: { startsMax: number; before: LaneWindow },
 ): Decisions {
   planned.state.order.replan()
-  return run(newRound(planned, true), { startsMax, before })
+  return run(createRound(planned, true), { startsMax, before })
 }
 
 function run(round: Round, { startsMax, before }: { startsMax: number; before: LaneWindow | null }): Decisions {
@@ -51,21 +51,21 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
   }
   if (!state.order.next()) state.order.settle()
   decisions.needs = state.order.needs
-  state.lookAgainMs = lookAgainMs(state)
+  state.lookAgainMs = findNextChangeMs(state)
   const tickMs = state.lanes.size > 0 ? state.machines.accounts.nextTickMs : null
-  decisions.nextMs = soonest([state.order.nextMs, state.order.searches.nextMs, state.lookAgainMs, tickMs])
+  decisions.nextMs = findSoonest([state.order.nextMs, state.order.searches.nextMs, state.lookAgainMs, tickMs])
   return decisions
 }
 
-/** Parks a lane without considering it if a lane like it does not fit, or if nothing changed for it. */
+/** Parks a lane without considering its head if a lane of the same kind does not fit, or if nothing changed for the lane. */
 function parkIfKnownToWait(state: PoolState, window: LaneWindow): boolean {
   if (state.order.isWoken(window)) {
     if (mayStartNow(state, window)) return false
     state.order.park(window, lots.alike(window))
     return true
   }
-  const isOther = state.holds.has(window.head?.jobId ?? '') || limitReached(state.ceilings, window.counted)
-  const alike = isOther || isAlone(state, window) ? undefined : state.order.alikeAsleep(window)
+  const isOther = state.holds.has(window.head?.jobId ?? '') || findLimitReached(state.ceilings, window.counted)
+  const alike = isOther || isAlone(state, window) ? undefined : state.order.findBlockedAlike(window)
   if (!alike?.reason || mayPlan(state, window.lane.shape)) return false
   parkLane(state, window, { lot: lots.alike(window), reason: alike.reason })
   return true

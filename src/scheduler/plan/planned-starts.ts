@@ -5,20 +5,20 @@ import {
   createFitting,
   type FreeDevice,
   type FreeNode,
-  giveBack,
+  freeResources,
   indexMachines,
   type Placement,
   type PlaceOptions,
   place,
   takeResources,
 } from '../../domain/machines/placement.ts'
-import { closedNodes } from '../../domain/machines/reservation-window.ts'
+import { listClosedNodes } from '../../domain/machines/reservation-window.ts'
 import type { Shape } from '../../domain/shape.ts'
-import { atOnceMs, expectedEndMs, isKnown } from './expected-ends.ts'
-import { byNode, type Claim, keepFree, keptFrom, subtract } from './holds.ts'
+import { atOnceMs, computeExpectedEndMs, isKnown } from './expected-ends.ts'
+import { type Claim, groupByNode, hideKeptResources, listKept, subtractPlacement } from './holds.ts'
 import type { PlannedStart, Running, WorldView } from './model.ts'
-import { within } from './rations.ts'
-import { reservedNodes } from './reservations.ts'
+import { restrictToRation } from './rations.ts'
+import { findReservedNodes } from './reservations.ts'
 
 /**
  * A job that does not fit gets a planned start: the nodes on which it fits soonest if runs end as expected
@@ -27,27 +27,26 @@ import { reservedNodes } from './reservations.ts'
  * again after each end of a run, so a new leader makes the same ones.
  */
 
-/** Planned starts on the nodes of one kind. */
 const perKindMax = 1
 
 export function planStart(world: WorldView, claim: Claim): PlannedStart | null {
   const { lane, entry, ration } = claim
   if (!mayPlan(world, lane.shape)) return null
-  const isUsed = kindsInUse(world)
-  const { view, budget } = within(ration, freeLater(world, claim, isUsed))
+  const isUsed = createKindsInUse(world)
+  const { view, budget } = restrictToRation(ration, createLaterView(world, claim, isUsed))
   const soonest = findSoonest(world, claim, { view, budget })
   for (let count = lane.shape.copies; count <= soonest.length; count++) {
     const atMs = soonest[count - 1]?.atMs ?? atOnceMs
-    // Copies that fit at the same time are tried together.
+    // Tries copies that fit at the same time together.
     if (count < soonest.length && soonest[count]?.atMs === atMs) continue
     const on = new Set(soonest.slice(0, count).map(({ node }) => node))
-    const ended = endsOn(world, on, { atMs, owner: entry.jobId })
+    const ended = listEnds(world, on, { atMs, owner: entry.jobId })
     const placements = withEnds(ended, () => {
       const found = place(lane.shape, world.nodes, { view: (node) => (on.has(node) ? view(node) : null), budget })
-      return found && busyFirst(lane.shape, found, { view, ended })
+      return found && preferBusyDevices(lane.shape, found, { view, ended })
     })
     if (!placements) continue
-    return isOverBefore(world, claim, { placements, atMs }) ? { lane, entry, placements, atMs } : null
+    return endsBeforeReservations(world, claim, { placements, atMs }) ? { lane, entry, placements, atMs } : null
   }
   return null
 }
@@ -59,7 +58,7 @@ interface Fitting {
   atMs: number
 }
 
-/** The times at which one copy more fits on a node, the soonest first. Without a budget, only as many as are needed. */
+/** Lists the times at which one more copy fits on a node, soonest first. Without a budget, only as many as are needed. */
 function findSoonest(
   world: WorldView,
   { lane: { shape }, entry }: Claim,
@@ -70,7 +69,7 @@ function findSoonest(
   let untilMs = Number.POSITIVE_INFINITY
   for (const [at, node] of fitting.nodes.entries()) {
     if (!mayFit(world, shape, { node, beforeMs: untilMs }) || !view?.(node)) continue
-    const ends = endsOn(world, [node], { atMs: untilMs, owner: entry.jobId }).sort((a, b) => a.endMs - b.endMs)
+    const ends = listEnds(world, [node], { atMs: untilMs, owner: entry.jobId }).sort((a, b) => a.endMs - b.endMs)
     const gone: Ending[] = []
     let copies = 0
     const look = (atMs: number) => {
@@ -80,7 +79,7 @@ function findSoonest(
     look(atOnceMs)
     for (const [index, end] of ends.entries()) {
       if (copies >= shape.copies) break
-      giveBack(node, end.placement)
+      freeResources(node, end.placement)
       gone.push(end)
       if (ends[index + 1]?.endMs !== end.endMs) look(end.endMs)
     }
@@ -92,7 +91,7 @@ function findSoonest(
   return found.sort((a, b) => a.atMs - b.atMs)
 }
 
-/** A quick test: false if a copy does not fit when the runs that end before then have ended. */
+/** A quick test; false: a copy does not fit on the node even after all runs that end before `beforeMs`. */
 function mayFit(
   world: WorldView,
   { gpu, cpuMillis, memoryBytes }: Shape,
@@ -101,7 +100,7 @@ function mayFit(
   let gpus = countFree(node) - gpu
   let cpu = node.freeCpu - cpuMillis
   let memory = node.freeMemory - memoryBytes
-  for (const end of earliestEnds(world, world.runsOn(node.id), node.id)) {
+  for (const end of listEarliestEnds(world, world.runsOn(node.id), node.id)) {
     if ((gpus >= 0 && cpu >= 0 && memory >= 0) || end.ms >= beforeMs) break
     gpus += end.gpus
     cpu += end.cpu
@@ -119,12 +118,12 @@ interface EarliestEnd {
 
 const knownEnds = new WeakMap<readonly Running[], readonly EarliestEnd[]>()
 
-/** The runs of a node by the earliest times at which they may be expected to end, for any owner and at any later time. */
-function earliestEnds(world: WorldView, runs: readonly Running[], nodeId: string): readonly EarliestEnd[] {
+/** Lists lower bounds of the expected ends of the runs of a node, valid for any owner and at any later time. */
+function listEarliestEnds(world: WorldView, runs: readonly Running[], nodeId: string): readonly EarliestEnd[] {
   const known = knownEnds.get(runs)
   if (known) return known
   const ends = runs.flatMap((running) => {
-    const ms = running.backfilledOn === null ? expectedEndMs(world, running, '') : atOnceMs
+    const ms = running.backfilledOn === null ? computeExpectedEndMs(world, running, '') : atOnceMs
     const here = sumAmounts(running.placements.filter((placement) => placement.nodeId === nodeId))
     return { ms, gpus: here.gpu, cpu: here.cpu, memory: here.memory }
   })
@@ -139,7 +138,7 @@ interface Ending {
   endMs: number
 }
 
-function endsOn(
+function listEnds(
   world: WorldView,
   nodes: Iterable<FreeNode>,
   { atMs, owner }: { atMs: number; owner: string },
@@ -147,7 +146,7 @@ function endsOn(
   const ends: Ending[] = []
   for (const node of nodes)
     for (const running of world.runsOn(node.id)) {
-      const endMs = expectedEndMs(world, running, owner)
+      const endMs = computeExpectedEndMs(world, running, owner)
       if (endMs > atMs) continue
       for (const placement of running.placements)
         if (placement.nodeId === node.id) ends.push({ node, placement, endMs })
@@ -155,9 +154,9 @@ function endsOn(
   return ends
 }
 
-/** Changes the nodes in place and restores them: the cache of the machines belongs to these objects. */
+/** Calls `look` as if the runs had ended. Changes the nodes in place, because caches are keyed by these objects. */
 function withEnds<T>(ends: readonly Ending[], look: () => T): T {
-  for (const { node, placement } of ends) giveBack(node, placement)
+  for (const { node, placement } of ends) freeResources(node, placement)
   try {
     return look()
   } finally {
@@ -165,39 +164,39 @@ function withEnds<T>(ends: readonly Ending[], look: () => T): T {
   }
 }
 
-/** The part of a node that others leave to the job, now and when runs on it end. */
-function freeLater(
+/** Returns a view of a node without the resources kept for other jobs, now and after runs on the node end. */
+function createLaterView(
   world: WorldView,
   claim: Claim,
   isUsed: (node: FreeNode) => boolean,
 ): (node: FreeNode) => FreeNode | null {
-  const mayUse = reservedNodes(world, claim.lane)
-  const kept = byNode(
-    keptFrom(world, claim).filter(({ owner }) => world.holds.get(owner)?.backfilledOn !== claim.entry.jobId),
+  const mayUse = findReservedNodes(world, claim.lane)
+  const kept = groupByNode(
+    listKept(world, claim).filter(({ owner }) => world.holds.get(owner)?.backfilledOn !== claim.entry.jobId),
   )
   return (node) => {
     if (isUsed(node) || (mayUse && !mayUse(node))) return null
     const here = kept.get(node.id)
     if (!here) return node
     const left = { cpu: node.freeCpu, memory: node.freeMemory }
-    for (const { placement } of here) subtract(left, placement)
-    return keepFree(node, here, left)
+    for (const { placement } of here) subtractPlacement(left, placement)
+    return hideKeptResources(node, here, left)
   }
 }
 
-/** false: the job would not end before a reservation of its nodes, if it starts then. */
-function isOverBefore(
+/** true: a job that starts at `atMs` ends before any capacity reservation of its nodes begins. */
+function endsBeforeReservations(
   { settings }: WorldView,
   { lane }: Claim,
   { placements, atMs }: Pick<PlannedStart, 'placements' | 'atMs'>,
 ): boolean {
   if (lane.reservationId !== null || settings.reservations.length === 0 || !isKnown(atMs)) return true
-  const closed = closedNodes(settings.reservations, { atMs, runSeconds: lane.runSeconds })
+  const closed = listClosedNodes(settings.reservations, { atMs, runSeconds: lane.runSeconds })
   return placements.every(({ node }) => !closed.has(node))
 }
 
-/** Takes devices that are in use now rather than free ones, which other jobs can use until then and longer. */
-function busyFirst(
+/** Prefers devices in use to free devices, because other jobs can use the free ones meanwhile. */
+function preferBusyDevices(
   shape: Shape,
   placements: readonly Placement[],
   { view, ended }: { view(node: FreeNode): FreeNode | null; ended: readonly Ending[] },
@@ -220,17 +219,16 @@ function busyFirst(
 
 // ── how many ──
 
-/** false: as many starts are planned on each kind of node that the job could use as may be planned at once. */
+/** true: a kind of node that the job could use has fewer than `perKindMax` planned starts. */
 export function mayPlan(world: WorldView, shape: Shape): boolean {
-  const isUsed = kindsInUse(world)
-  if (examplesOf(world.nodes).every(isUsed)) return false
-  return kindsFor(world.nodes, shape).some((node) => !isUsed(node))
+  const isUsed = createKindsInUse(world)
+  if (listExamples(world.nodes).every(isUsed)) return false
+  return listSuitableExamples(world.nodes, shape).some((node) => !isUsed(node))
 }
 
 const examples = new WeakMap<readonly FreeNode[], readonly FreeNode[]>()
 
-/** One node of each kind. */
-function examplesOf(nodes: readonly FreeNode[]): readonly FreeNode[] {
+function listExamples(nodes: readonly FreeNode[]): readonly FreeNode[] {
   const known = examples.get(nodes) ?? [...new Map(nodes.map((node) => [kindOf(node), node])).values()]
   examples.set(nodes, known)
   return known
@@ -244,10 +242,9 @@ function kindOf(node: FreeNode): string {
   return known
 }
 
-/** One node of each kind that suits a shape. */
 const kindsByShape = new WeakMap<Shape, { nodes: readonly FreeNode[]; examples: readonly FreeNode[] }>()
 
-function kindsFor(nodes: readonly FreeNode[], shape: Shape): readonly FreeNode[] {
+function listSuitableExamples(nodes: readonly FreeNode[], shape: Shape): readonly FreeNode[] {
   const known = kindsByShape.get(shape)
   if (known?.nodes === nodes) return known.examples
   const { nodes: inOrder, suits } = indexMachines(nodes)
@@ -257,7 +254,7 @@ function kindsFor(nodes: readonly FreeNode[], shape: Shape): readonly FreeNode[]
   return [...examples.values()]
 }
 
-function kindsInUse({ plans, nodes }: WorldView): (node: FreeNode) => boolean {
+function createKindsInUse({ plans, nodes }: WorldView): (node: FreeNode) => boolean {
   if (plans.size === 0) return () => false
   const machines = indexMachines(nodes)
   const counts = new Map<string, number>()

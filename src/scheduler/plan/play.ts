@@ -5,8 +5,8 @@ import { planPass } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
- * Simulates a pool: the planner decides over a copy, time jumps to the next event, and runs end after `runMs`. Other jobs
- * join as `arriving` says. An evicted job ends after the grace period and is queued again if it is restartable.
+ * Simulates a pool: the planner decides on a copy of it, time jumps to the next event, and runs end after `runMs`.
+ * Other jobs join from `arriving`. An evicted job ends after the grace period and is queued again if it is restartable.
  */
 export interface Play {
   /** Remaining run time; null: the run has no known end. */
@@ -14,7 +14,7 @@ export interface Play {
   graceMs: number
   startsMax: number
   arriving?: Iterator<LaterArrival, undefined>
-  /** The simulation ends if no job of the copy started for this long, while others join. */
+  /** The simulation ends if other jobs join and no job of the copy started for this time. */
   idleMsMax?: number
 }
 
@@ -23,7 +23,7 @@ interface Ending {
   running: Running
 }
 
-/** Jobs that join during the simulation come behind this sequence. */
+/** Jobs that join during the simulation have sequences from here on. */
 export const laterSequence = Math.floor(Number.MAX_SAFE_INTEGER / 2)
 
 const stepsMax = 50_000
@@ -74,7 +74,7 @@ class Playing {
     this.queueAgain(running)
   }
 
-  /** false: the simulation ends, because no further event is known. */
+  /** Simulates until the next event. false: no further event is known. */
   step(): boolean {
     const decisions = planPass(this.world, { startsMax: startsPerRound })
     const { starts, evictions, dropped, refused, needs, considered, nextMs } = decisions
@@ -82,7 +82,7 @@ class Playing {
       this.follow(decisions)
       return true
     }
-    // Later entries of a lane are not in the snapshot.
+    // The simulation ends here, because later entries of the lane are not in the snapshot.
     if (needs.length > 0) return false
     const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
     const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity, this.next?.atMs ?? Infinity)
@@ -120,7 +120,7 @@ class Playing {
     this.hear(changes)
   }
 
-  /** Queues the job again before the others of its lane, which were submitted later. */
+  /** Queues the job again before the other jobs of its lane, which were submitted later. */
   private queueAgain({ lane, jobId, runId, run }: Running): void {
     if (!lane.restartable) return
     const sequence = Number.MIN_SAFE_INTEGER + ++this.requeued

@@ -1,10 +1,10 @@
 import {
   type Ceilings,
+  findModelLimitReached,
   hasModelLimits,
   type LimitReached,
-  listFullModels,
+  listModelsAtLimit,
   listRemainingGpus,
-  modelLimitReached,
 } from '../../domain/limits/limit-reached.ts'
 import {
   type Budget,
@@ -18,10 +18,10 @@ import type { LaneWindow } from './lane-window.ts'
 import type { Machines } from './machines.ts'
 import { getOrCompute } from './memo.ts'
 import type { WorldView } from './model.ts'
-import { nodesFor } from './reservations.ts'
+import { listNodesFor } from './reservations.ts'
 
 /**
- * Applies limits of GPU models: devices of a model that is used up are hidden from the job. If the job fits on empty
+ * Applies limits of GPU models: hides devices whose model has reached its limit. If the job fits on empty
  * machines only without these limits, its reason to wait is the limit, whatever runs at the moment. An exclusive job
  * uses all GPUs of its nodes, so limits of all GPUs are checked here for it as well.
  */
@@ -63,21 +63,21 @@ export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWin
   return { full, budget, takesWhole: ({ devices }) => budget()(devices.map(({ model }) => model)) }
 }
 
-export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
+export const isWithinRation = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
   budget?.()(pool.machines.modelsOf(placements)) !== false
 
-export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
+export function findLimitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
   const { shape } = window.lane
   const ration = computeRation(pool, window)
   if (!ration.budget) return null
-  const nodes = nodesFor(pool, window.lane)
-  if (placeOnEmpty(shape, nodes, within(ration, wholeNode))) return null
+  const nodes = listNodesFor(pool, window.lane)
+  if (placeOnEmpty(shape, nodes, restrictToRation(ration, wholeNode))) return null
   const models = pool.machines.modelsOf(placeOnEmpty(shape, nodes) ?? [])
-  const over = modelLimitReached(pool.ceilings, window.counted, models)
-  return (over ?? listFullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
+  const over = findModelLimitReached(pool.ceilings, window.counted, models)
+  return (over ?? listModelsAtLimit(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
-export function within(
+export function restrictToRation(
   { full, budget, takesWhole }: Ration,
   view: View,
 ): { view: View; budget: PlaceOptions['budget'] } {

@@ -3,7 +3,7 @@ import {
   createFitting,
   type Fitting,
   type FreeNode,
-  giveBack,
+  freeResources,
   type Placement,
   type PlaceOptions,
   place,
@@ -51,7 +51,7 @@ export class RemovalTrial {
   remove(running: Running): void {
     if (this.gone.has(running)) return
     this.gone.add(running)
-    this.move(running, giveBack)
+    this.move(running, freeResources)
   }
 
   putBack(running: Running): void {
@@ -61,7 +61,7 @@ export class RemovalTrial {
   removeAll(runs: readonly Running[]): void {
     const leaving = runs.filter((running) => !this.gone.has(running))
     for (const running of leaving) this.gone.add(running)
-    this.moveAll(leaving, giveBack)
+    this.moveAll(leaving, freeResources)
   }
 
   putAllBack(): void {

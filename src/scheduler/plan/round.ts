@@ -13,7 +13,7 @@ export interface Round extends Planned {
   isRehearsal: boolean
 }
 
-export const newRound = ({ state, ledger }: Planned, isRehearsal: boolean): Round => ({
+export const createRound = ({ state, ledger }: Planned, isRehearsal: boolean): Round => ({
   state,
   ledger,
   decisions: { starts: [], evictions: [], dropped: [], refused: [], needs: [], considered: 0, nextMs: null },

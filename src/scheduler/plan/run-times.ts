@@ -13,24 +13,23 @@ export interface RunTime {
 }
 
 export const historyMax = 20
-/** With fewer earlier runs, the stated maximum is the better estimate. */
+/** With fewer earlier runs, the stated maximum is a better estimate. */
 export const historyMin = 3
 
 const partsMax = 200
 
-/** A run that ended by itself before its maximum run time. */
+/** A run with a stated maximum run time that ended by itself. */
 export interface StatedRun {
-  /** The part of the maximum that the run took. */
   part: number
   statedMs: number
 }
 
-/** Maxima are compared if they differ by at most this factor: users round them, so short and long ones are used unequally. */
+/** Only runs whose maxima differ by at most this factor are compared, because short and long maxima are used unequally. */
 const similarFactor = 2.1
 
 /**
- * The parts of the latest runs with a similar maximum: of the user, or with fewer than three, of all users of the pool;
- * without such runs, those with any maximum. Both lists begin with the oldest run.
+ * Returns the parts of the latest runs with a similar maximum: of the user, or with fewer than three, of all users of
+ * the pool; without such runs, of runs with any maximum. Both lists begin with the oldest run.
  */
 export function chooseParts(
   ofUser: readonly StatedRun[],
@@ -60,33 +59,33 @@ export class Draws {
     this.play = play
   }
 
-  /** Remaining run time of a job that ran `ranMs`; null: without a known end. */
+  /** Draws the remaining run time of a job that ran `ranMs`; null: the end is unknown. */
   moreMs(of: RunTime, { jobId, ranMs }: { jobId: string; ranMs: number }): number | null {
     const leftMs = of.statedMs === null ? null : Math.max(0, of.statedMs - ranMs)
     const source = findSource(of)
     if (source === 'stated' || source === 'unknown') return leftMs
     const sample = this.sampleOf(of, source)
     const longer = ranMs > 0 ? sample.filter((ms) => ms > ranMs) : sample
-    const drawn = longer[Math.floor(chance(jobId, this.play) * longer.length)]
-    // The job has run longer than all earlier ones: assume as long again.
+    const drawn = longer[Math.floor(computeChance(jobId, this.play) * longer.length)]
+    // The job has run longer than all earlier runs, so it is assumed to need the same time again.
     const moreMs = drawn === undefined ? ranMs : drawn - ranMs
     return leftMs === null ? moreMs : Math.min(moreMs, leftMs)
   }
 
-  /** A few runs are a rough estimate, so each simulation uses another sample of them (bootstrap). */
+  /** Each simulation uses another sample of the runs (bootstrap), because a few runs are a rough estimate. */
   private sampleOf({ kind, history, parts, statedMs }: RunTime, source: Source): readonly number[] {
     const key = source === 'history' ? kind : `${kind}/${statedMs}`
     const known = this.samples.get(key)
     if (known) return known
     const from = source === 'history' ? history : parts.map((part) => part * (statedMs ?? 0))
-    const sample = from.map((ms, at) => from[Math.floor(chance(`${key}/${at}`, this.play) * from.length)] ?? ms)
+    const sample = from.map((ms, at) => from[Math.floor(computeChance(`${key}/${at}`, this.play) * from.length)] ?? ms)
     this.samples.set(key, sample)
     return sample
   }
 }
 
 /** A pseudo-random number in [0, 1). */
-export function chance(text: string, play: number): number {
+export function computeChance(text: string, play: number): number {
   let hash = Math.imul(play + 1, 0x9e3779b1)
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

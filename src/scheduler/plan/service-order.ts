@@ -9,7 +9,7 @@ interface Served {
   start: number
 }
 
-/** The nodes below one node. */
+/** The nodes that are directly below the same node. */
 interface Siblings {
   turn: number
   starts: number
@@ -22,7 +22,6 @@ export class ServiceOrder {
   private readonly served = new Map<string, Served>()
   private readonly siblings = new Map<string, Siblings>()
 
-  /** Compares siblings. Negative: `a` was served longer ago. */
   compare(a: string, b: string): number {
     const [one, other] = [this.served.get(a) ?? never, this.served.get(b) ?? never]
     return one.turn - other.turn || one.start - other.start
@@ -32,7 +31,7 @@ export class ServiceOrder {
     return [...this.served.keys()]
   }
 
-  /** Advances the node. Returns the function that undoes this, unless the node was served again since. */
+  /** Advances the node. Returns a function that undoes this, unless the node was served again since. */
   serve(node: string, { above, size, weight }: { above: string; size: number; weight: number }): () => void {
     const siblings = this.siblings.get(above) ?? { turn: 0, starts: 0, largest: 0 }
     this.siblings.set(above, siblings)

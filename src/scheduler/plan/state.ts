@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/limit-reached.ts'
 import { none, sumAmounts } from '../../domain/machines/amounts.ts'
-import { untouched } from '../../domain/machines/machines.ts'
+import { clearRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { toNumber } from './fractions.ts'
@@ -21,10 +21,10 @@ import type {
 } from './model.ts'
 import { Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
-import { pathTo, sharePath, toLeaf } from './share-tree.ts'
-import { startsLate } from './submit-ahead.ts'
+import { getSharePath, listPathTo, toLeaf } from './share-tree.ts'
+import { isStartLate } from './submit-ahead.ts'
 import { Touched } from './touched.ts'
-import { isPreemptable, ripeMs } from './victims.ts'
+import { computeRipeMs, isPreemptable } from './victims.ts'
 
 /**
  * The state of a pool: loaded once, then updated by changes (hearing.ts) and decisions (ledger.ts). Each method changes
@@ -52,11 +52,11 @@ export class PoolState implements WorldView {
     for (const [leaf, use] of snapshot.decayedUse) accounts.putPast(leaf, use)
     this.machines.setRules(snapshot.settings.rules)
     this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
-    for (const { leaf, amounts } of snapshot.served) accounts.serve(pathTo(leaf), amounts)
+    for (const { leaf, amounts } of snapshot.served) accounts.serve(listPathTo(leaf), amounts)
     this.order = orderOf(this)
   }
 
-  /** Yields now and then, so that a caller can pause. */
+  /** Yields after each step, so that the caller can pause. */
   *fill({ running, lanes, holds }: Pick<Snapshot, 'running' | 'lanes' | 'holds'>): Generator<void, void> {
     for (const [at, run] of running.entries()) {
       this.machines.add(run)
@@ -72,13 +72,13 @@ export class PoolState implements WorldView {
     }
   }
 
-  /** Shares entries and runs with the original, because they are immutable. */
+  /** A copy that shares entries and runs, because they are immutable. */
   get copy(): Snapshot {
     const { accounts } = this.machines
     return {
       nowMs: this.nowMs,
       settings: this.settings,
-      nodes: this.nodes.map((node) => untouched(node)),
+      nodes: this.nodes.map((node) => clearRuns(node)),
       lanes: [...this.lanes.values()].map(({ copy }) => copy),
       running: [...this.running.values()],
       holds: [...this.holds.values()],
@@ -123,7 +123,7 @@ export class PoolState implements WorldView {
     return this.settings.policy === 'PRIORITY' && priority > lane.priority
   }
 
-  /** true: a node of the path holds more than its part by the weights of the nodes beside it that have waiting jobs. */
+  /** true: a node of the path holds more than its part, by its weight and those of the siblings with waiting jobs. */
   isOverShare(path: readonly string[]): boolean {
     const { accounts } = this.machines
     let part = 1
@@ -164,13 +164,13 @@ export class PoolState implements WorldView {
   // ── runs ──
 
   addRun(run: Running): void {
-    this.order.moving(sharePath(run.lane), () => this.machines.add(run))
+    this.order.moving(getSharePath(run.lane), () => this.machines.add(run))
     this.tookResources(run)
   }
 
-  /** Counts the run as a start of its account. Returns the function that undoes this count after the end of the run. */
+  /** Adds the run and counts the start for its account. Returns a function that undoes the count after the end of the run. */
   startRun(run: Running): () => void {
-    const path = sharePath(run.lane)
+    const path = getSharePath(run.lane)
     const { accounts } = this.machines
     const takeBack = this.order.moving(path, () => {
       this.machines.add(run)
@@ -187,11 +187,11 @@ export class PoolState implements WorldView {
     this.weigh()
   }
 
-  /** Under FAIR_SHARE each start of an account moves its jobs behind others. */
+  /** Drops planned starts of the account under FAIR_SHARE, because a start moves the other jobs of the account back. */
   private forgetPlansOf({ jobId, lane }: Running): void {
     const isFair = this.settings.policy === 'FAIR_SHARE'
     for (const [owner, plan] of this.plans)
-      if (owner === jobId || (isFair && sharePath(plan.lane)[0] === sharePath(lane)[0])) {
+      if (owner === jobId || (isFair && getSharePath(plan.lane)[0] === getSharePath(lane)[0])) {
         this.order.replan()
         return
       }
@@ -201,21 +201,24 @@ export class PoolState implements WorldView {
     const run = this.machines.running.get(runId)
     if (run)
       this.order.freed(
-        this.order.moving(sharePath(run.lane), () => this.machines.remove(run)),
+        this.order.moving(getSharePath(run.lane), () => this.machines.remove(run)),
         run.placements,
       )
   }
 
-  /** Replaces the data of a run; its placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
-    this.order.moving(sharePath(running.lane), () => {
+    this.order.moving(getSharePath(running.lane), () => {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known && startsLate(this, known) && !startsLate(this, running)) this.order.freed([]) // Jobs may be early again.
+    if (known && isStartLate(this, known) && !isStartLate(this, running)) this.order.freed([]) // Jobs may be early again.
     if (known?.leaving !== running.leaving && this.plans.size > 0) this.order.replan()
     const isVictim = known && isPreemptable(known)
-    if (known?.leaving !== running.leaving || ripeMs(known) !== ripeMs(running) || isVictim !== isPreemptable(running))
+    if (
+      known?.leaving !== running.leaving ||
+      computeRipeMs(known) !== computeRipeMs(running) ||
+      isVictim !== isPreemptable(running)
+    )
       this.weigh()
   }
 
@@ -223,7 +226,7 @@ export class PoolState implements WorldView {
     if (moves.length === 0) return
     const leaves = new Set(moves.map(({ running }) => toLeaf(running.lane)))
     const exchange = [...leaves].reduce<() => void>(
-      (change, leaf) => () => this.order.moving(pathTo(leaf), change),
+      (change, leaf) => () => this.order.moving(listPathTo(leaf), change),
       () => this.machines.exchange(moves),
     )
     exchange()
@@ -241,12 +244,12 @@ export class PoolState implements WorldView {
   // ── holds ──
 
   putHold(hold: Hold, lane: Lane | undefined): void {
-    this.order.moving(lane ? sharePath(lane) : [], () => this.machines.putHold(hold, lane))
+    this.order.moving(lane ? getSharePath(lane) : [], () => this.machines.putHold(hold, lane))
   }
 
   dropHold(jobId: string): Hold | undefined {
     const lane = this.machines.owners.get(jobId)
-    const hold = this.order.moving(lane ? sharePath(lane) : [], () => this.machines.dropHold(jobId))
+    const hold = this.order.moving(lane ? getSharePath(lane) : [], () => this.machines.dropHold(jobId))
     if (hold) this.order.freed([])
     return hold
   }
@@ -255,7 +258,7 @@ export class PoolState implements WorldView {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 
-  /** Owners of holds whose resources changed since the last call. They may start regardless of the order. */
+  /** Lists owners of holds if resources changed since the last call. They may start regardless of the order. */
   takeOwnersDue(): QueuedJob[] {
     if (!this.order.hasMoved) return []
     this.order.hasMoved = false
@@ -285,7 +288,7 @@ export class PoolState implements WorldView {
     const { accounts } = this.machines
     accounts.past.nowMs = this.nowMs
     const due = accounts.due(() => this.machines.meanAgeMs(this.nowMs))
-    for (const node of due) this.order.moving(pathTo(node), () => accounts.renew(node))
+    for (const node of due) this.order.moving(listPathTo(node), () => accounts.renew(node))
     if (due.length > 0) this.order.hasMoved = true
     if (due.length > 0 && this.plans.size > 0) this.order.replan()
     if (this.machines.tryAgain(this.nowMs)) this.rebuild()
@@ -303,7 +306,7 @@ export class PoolState implements WorldView {
   }
 }
 
-/** Shares are compared as numbers with rounding errors. */
+/** Tolerance for rounding errors of shares. */
 const tolerance = 1e-6
 const entriesPerStep = 250
 

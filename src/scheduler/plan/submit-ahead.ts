@@ -18,7 +18,7 @@ interface Pool extends Pick<WorldView, 'nowMs' | 'nodes' | 'holds' | 'plans' | '
 }
 
 /**
- * false while nodes are kept for others, runs can be preempted, or the backend keeps a run waiting: then an early job could delay
+ * false: nodes are kept for jobs, runs can be preempted, or the backend keeps a run waiting, so an early job could delay
  * others.
  */
 export function mayBeEarly(pool: Pool, lane: Lane): boolean {
@@ -27,34 +27,34 @@ export function mayBeEarly(pool: Pool, lane: Lane): boolean {
   if (!findTraits(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
   if (holds.size > 0 || plans.size > 0 || machines.preemptable > 0) return false
-  return !running.values().some((run) => startsLate(pool, run)) && hasRoom(nodes, shape)
+  return !running.values().some((run) => isStartLate(pool, run)) && fitsInTotal(nodes, shape)
 }
 
 /** true: the backend has kept the run waiting for too long. */
-export const startsLate = ({ nowMs }: Pick<Pool, 'nowMs'>, { state, sinceMs }: Running): boolean =>
+export const isStartLate = ({ nowMs }: Pick<Pool, 'nowMs'>, { state, sinceMs }: Running): boolean =>
   state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
 
-/** Compares the sums over all nodes: a backend may begin a run on a node that already has several early jobs. */
-function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
+/** Compares sums over all nodes, because the backend may queue several early jobs for one node. */
+function fitsInTotal(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
   let cpu = -copies * cpuMillis
   let memory = -copies * memoryBytes
   for (const node of nodes) {
     if (!takesRuns(node)) continue
-    const { freeCpu, freeMemory } = twice(node)
+    const { freeCpu, freeMemory } = doubleCapacity(node)
     cpu += freeCpu
     memory += freeMemory
   }
   return cpu >= 0 && memory >= 0
 }
 
-export const earlyView =
+export const createEarlyView =
   (view: View): View =>
   (node) => {
     const seen = view(node)
-    return seen && twice(seen)
+    return seen && doubleCapacity(seen)
   }
 
-function twice(node: FreeNode): FreeNode {
+function doubleCapacity(node: FreeNode): FreeNode {
   const { freeCpu, cpuMillis, freeMemory, memoryBytes, others } = node
   if (!others) return node
   return {

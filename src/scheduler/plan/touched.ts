@@ -1,7 +1,7 @@
 import type { LaneWindow } from './lane-window.ts'
 import { isAccount } from './share-tree.ts'
 
-/** Collects the rows that may differ from the published ones, including removed rows; at first all rows. */
+/** Collects keys of rows that may differ from the published rows, including removed rows; at first all rows. */
 export class Touched {
   private isAll = true
   private lanes = new Set<string>()

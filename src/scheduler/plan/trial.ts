@@ -3,7 +3,7 @@ import { planEviction } from './block.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
 import type { LaneState, Verdict, Waiting } from './model.ts'
-import { rehearse } from './plan.ts'
+import { rehearsePass } from './plan.ts'
 import type { Planned } from './round.ts'
 import type { PoolState } from './state.ts'
 
@@ -20,20 +20,21 @@ const startsMax = 1_000
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
   window.load(1, [entry])
-  const decisions = rehearse({ state, ledger }, { startsMax, before: window })
+  const decisions = rehearsePass({ state, ledger }, { startsMax, before: window })
   const { needs, starts } = decisions
   const isBeyond = needs.length > 0 || starts.length === startsMax
-  const verdict = isBeyond ? waits(moreAhead(starts.length)) : verdictOn(state, window, entry)
+  const verdict = isBeyond ? waits(makeMoreAheadReason(starts.length)) : decideVerdict(state, window, entry)
   ledger.undo(decisions)
-  // Findings about other jobs hold only in the round that was undone.
+  // Drops findings about other jobs, which are valid only in the round that was undone.
   state.order.freed([])
   return verdict
 }
 
-/** Jobs that are not loaded yet are ahead of the job. */
-const moreAhead = (starts: number) => makeReason('NO_CAPACITY', `More than ${starts} jobs that can start are ahead`)
+/** The reason if more jobs are ahead than are tried. */
+const makeMoreAheadReason = (starts: number) =>
+  makeReason('NO_CAPACITY', `More than ${starts} jobs that can start are ahead`)
 
-function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
+function decideVerdict(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const outcome = considerJob(state, { window, entry }, { early: false })
   switch (outcome.kind) {
     case 'start':

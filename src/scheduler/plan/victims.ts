@@ -4,7 +4,7 @@ import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
 import { getOrCompute } from './memo.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
-import { partingNodes, pathTo, sharePath, toLeaf } from './share-tree.ts'
+import { findPartingNodes, getSharePath, listPathTo, toLeaf } from './share-tree.ts'
 
 /**
  * Rules of preemption. A rule sorts candidates into groups (accounts or priorities) and ranks the groups by their
@@ -25,12 +25,15 @@ export interface Claiming {
   asked: ResourceAmounts
 }
 
-export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[] {
+export function listRulesFor(world: WorldView, claiming: Claiming): PreemptionRule[] {
   const { settings } = world
-  if (claiming.lane.interactive) return interactive(world, claiming)
-  if (settings.policy === 'PRIORITY') return settings.preemptLowerPriority ? [lowerLevel(world, claiming)] : []
-  const past = pastOf(world)
-  return [strict(world, claiming, past), ...(settings.rotationQuantumMs < 0 ? [] : [rotation(world, claiming, past)])]
+  if (claiming.lane.interactive) return makeInteractiveRules(world, claiming)
+  if (settings.policy === 'PRIORITY') return settings.preemptLowerPriority ? [makeLowerLevelRule(world, claiming)] : []
+  const past = createPastReader(world)
+  return [
+    makeStrictRule(world, claiming, past),
+    ...(settings.rotationQuantumMs < 0 ? [] : [makeRotationRule(world, claiming, past)]),
+  ]
 }
 
 export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
@@ -43,19 +46,19 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
  * two people of one account. The node of the victim is its group.
  */
 function partingFrom({ lane }: Claiming) {
-  const own = sharePath(lane)
+  const own = getSharePath(lane)
   const groups = new Map<readonly string[], string>()
   const besides = new Map<string, string>()
-  const partFrom = (path: readonly string[]) => partingNodes(own, path)?.[1] ?? toLeaf(lane)
+  const partFrom = (path: readonly string[]) => findPartingNodes(own, path)?.[1] ?? toLeaf(lane)
   return {
-    groupOf: ({ lane: victim }: Running): string => getOrCompute(groups, sharePath(victim), partFrom),
+    groupOf: ({ lane: victim }: Running): string => getOrCompute(groups, getSharePath(victim), partFrom),
     beside: (group: string): string =>
-      getOrCompute(besides, group, () => own[pathTo(group).length - 1] ?? toLeaf(lane)),
+      getOrCompute(besides, group, () => own[listPathTo(group).length - 1] ?? toLeaf(lane)),
   }
 }
 
 /** Strict rule: the share of the claimant's node, including the job, is smaller than that of the victim's node now. */
-function strict(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
+function makeStrictRule(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
   const { groupOf, beside } = partingFrom(claiming)
   const known = new Map<string, boolean>()
   const hasMore = (group: string) => getOrCompute(known, group, () => isBehind(world, group, beside(group)))
@@ -64,7 +67,7 @@ function strict(world: WorldView, claiming: Claiming, past: () => Past): Preempt
     mayLeave: (running) => isBatchVictim(world, running, past) && hasMore(groupOf(running)),
     groupOf,
     eagerness: (group, lost) =>
-      more(world.occupancy(group, { without: lost }), world.occupancy(beside(group), { extra: claiming.asked })),
+      ifGreater(world.occupancy(group, { without: lost }), world.occupancy(beside(group), { extra: claiming.asked })),
   }
 }
 
@@ -73,7 +76,7 @@ function strict(world: WorldView, claiming: Claiming, past: () => Past): Preempt
  * takes part at most once per quantum, unless the two jobs could not swap back. Within a quantum a node either only loses
  * or only gains: otherwise two accounts could evict each other in turn.
  */
-function rotation(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
+function makeRotationRule(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
   const { lane, jobId } = claiming
   const { groupOf, beside } = partingFrom(claiming)
   const mayClaim = () => !past().rotated.has(jobId)
@@ -89,16 +92,17 @@ function rotation(world: WorldView, claiming: Claiming, past: () => Past): Preem
       !(running.wonTier !== null && isRecent(world, running.sinceMs)) &&
       (cannotSwapBack(running) || isFresh(running)),
     groupOf,
-    eagerness: (group, lost) => more(world.occupancy(group, { without: lost }), world.occupancy(beside(group))),
+    eagerness: (group, lost) => ifGreater(world.occupancy(group, { without: lost }), world.occupancy(beside(group))),
   }
 }
 
-/** With a half-life, no node takes runs from one with a smaller share, which is still owed resources. */
+/** With a half-life, no node evicts runs of a node with a smaller share, which is still owed resources. */
 const isBehind = (world: WorldView, victim: string, claimant: string): boolean =>
   victim !== claimant &&
   (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
 
-const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
+const ifGreater = (share: Fraction, than: Fraction): Fraction | null =>
+  compareFractions(share, than) > 0 ? share : null
 
 /**
  * A run that started by a rotation is safe for one quantum. A job that lost work is safe until it has run twice as long
@@ -109,23 +113,23 @@ function isBatchVictim(world: WorldView, running: Running, past: () => Past): bo
   return (
     isPreemptable(running) &&
     nowMs - running.sinceMs >= settings.minRunBeforePreemptMs &&
-    nowMs >= ripeMs(running) &&
+    nowMs >= computeRipeMs(running) &&
     !(running.wonTier === 2 && isRecent(world, running.sinceMs)) &&
     (past().evictions.get(running.jobId) ?? 0) < settings.maxPreemptionsPerJob
   )
 }
 
-/** Time at which the run has lasted twice as long as its job lost. Infinity: a later run that has not begun. */
-export const ripeMs = ({ run, startedMs, lostMs }: Running): number =>
+/** When the run has lasted twice the time that its job lost. Infinity: a later run of a job has not begun. */
+export const computeRipeMs = ({ run, startedMs, lostMs }: Running): number =>
   run === 1 ? 0 : (startedMs ?? Number.POSITIVE_INFINITY) + 2 * lostMs
 
 const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs < settings.rotationQuantumMs
 
 // ── PRIORITY ──
 
-/** Compares configured priorities, not those raised by waiting: otherwise two jobs would evict each other in turn. */
-function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
-  const past = pastOf(world)
+/** Compares configured priorities, not priorities raised by waiting: otherwise two jobs would evict each other in turn. */
+function makeLowerLevelRule(world: WorldView, { lane }: Claiming): PreemptionRule {
+  const past = createPastReader(world)
   return {
     tier: tiers.strict,
     mayLeave: (running) => isBatchVictim(world, running, past) && running.lane.priority < lane.priority,
@@ -139,7 +143,7 @@ const highestLevel = 100
 // ── interactive claimants ──
 
 /** Runs of the claimant's own account come last. Under PRIORITY only runs of a lower priority may be evicted. */
-function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
+function makeInteractiveRules({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []
   return [
@@ -161,7 +165,7 @@ interface Past {
   evictions: ReadonlyMap<string, number>
 }
 
-function pastOf(world: WorldView): () => Past {
+function createPastReader(world: WorldView): () => Past {
   let known: Past | null = null
   return () => {
     known ??= findPast(world)
@@ -179,7 +183,7 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
     if (tier !== tiers.interactive) evictions.set(victimJobId, (evictions.get(victimJobId) ?? 0) + 1)
     if (tier !== tiers.rotation) continue
     rotated.add(claimantJobId).add(victimJobId)
-    const [giving, taking] = partingNodes(pathTo(victim), pathTo(claimant)) ?? [victim, claimant]
+    const [giving, taking] = findPartingNodes(listPathTo(victim), listPathTo(claimant)) ?? [victim, claimant]
     gave.add(giving)
     took.add(taking)
   }

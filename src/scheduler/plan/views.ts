@@ -5,8 +5,8 @@ import type { AccountRow, LaneRow, PlanRow, ViewChanges } from './leader-store.t
 import { isAccount } from './share-tree.ts'
 import type { PoolState } from './state.ts'
 
-/** The rows that readers see; finds those that changed. */
-export class Shown {
+/** The published rows. Finds the rows that changed since. */
+export class PublishedRows {
   private readonly lanes = new Map<string, LaneRow>()
   private readonly plans = new Map<string, PlanRow>()
   private readonly accounts = new Map<string, AccountRow>()
@@ -21,9 +21,11 @@ export class Shown {
         [...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()].filter(isAccount),
       )
     const changes = {
-      lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
-      plans: changed(this.plans, new Set([...this.plans.keys(), ...state.plans.keys()]), (id) => planRow(state, id)),
-      accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
+      lanes: findChanges(this.lanes, lanes, (id) => makeLaneRow(state, id)),
+      plans: findChanges(this.plans, new Set([...this.plans.keys(), ...state.plans.keys()]), (id) =>
+        makePlanRow(state, id),
+      ),
+      accounts: findChanges(this.accounts, accounts, (account) => makeAccountRow(state, account)),
     }
     return {
       lanes: changes.lanes.rows,
@@ -39,7 +41,7 @@ interface Changed<T> {
   isNews: boolean
 }
 
-function changed<K extends string, T extends object>(
+function findChanges<K extends string, T extends object>(
   before: Map<string, T>,
   keys: Iterable<K>,
   rowOf: (key: K) => T | null,
@@ -50,7 +52,7 @@ function changed<K extends string, T extends object>(
     const known = before.get(key)
     const row = rowOf(key)
     if (row ? isSame(known, row) : !known) continue
-    isNews ||= !row || !known || !saysTheSame(known, row)
+    isNews ||= !row || !known || !hasSameContent(known, row)
     rows.set(key, row)
     if (row) before.set(key, row)
     else before.delete(key)
@@ -58,8 +60,8 @@ function changed<K extends string, T extends object>(
   return { rows, isNews }
 }
 
-/** Compares by content: a reason that was found again is a new object with the same content. */
-const saysTheSame = (one: object, other: object) =>
+/** Compares by content, because a reason that is found again is a new object. */
+const hasSameContent = (one: object, other: object) =>
   isDeepStrictEqual({ ...one, consideredMs: null }, { ...other, consideredMs: null })
 
 function isSame<T extends object>(a: T | undefined, b: T): boolean {
@@ -67,8 +69,8 @@ function isSame<T extends object>(a: T | undefined, b: T): boolean {
   return (Object.keys(b) as (keyof T)[]).every((key) => isDeepStrictEqual(known[key], b[key]))
 }
 
-/** Hides an outdated reason: the lane is considered again. */
-function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
+/** Omits the reason if it is outdated because the lane will be considered again. */
+function makeLaneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   const window = lanes.get(id)
   if (!window?.head) return null
   const { waiting, head, effective, consideredMs } = window
@@ -77,12 +79,12 @@ function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   return { waiting, headJobId: jobId, headBid: bid, headSequence: sequence, priority: effective, reason, consideredMs }
 }
 
-function planRow({ plans }: PoolState, jobId: string): PlanRow | null {
+function makePlanRow({ plans }: PoolState, jobId: string): PlanRow | null {
   const plan = plans.get(jobId)
   return plan ? { placements: plan.placements, expectedMs: isKnown(plan.atMs) ? plan.atMs : null } : null
 }
 
-function accountRow(state: PoolState, account: string): AccountRow | null {
+function makeAccountRow(state: PoolState, account: string): AccountRow | null {
   const { machines } = state
   const lanes = state.lanes.ofAccount.get(account)
   const running = machines.runsOf.get(account)

@@ -5,13 +5,12 @@ import { Ledger } from './ledger.ts'
 import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
 import { PoolState } from './state.ts'
 import { type Candidate, tryOut } from './trial.ts'
-import { Shown } from './views.ts'
+import { PublishedRows } from './views.ts'
 
-/** The world of a leader during a term. */
 export class World {
   readonly state: PoolState
   readonly ledger: Ledger
-  private readonly shown = new Shown()
+  private readonly shown = new PublishedRows()
 
   constructor(snapshot: Snapshot) {
     this.state = new PoolState(snapshot)

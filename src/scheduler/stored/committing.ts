@@ -2,9 +2,9 @@ import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { dropHolds, requestEvictions } from '../../domain/jobs/holds.ts'
 import { findInteractiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
-import { markHowStarted } from '../../domain/jobs/runs.ts'
+import { recordStartKind } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
-import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { type Leader, leadingSql, makeEpochOverError } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { listChosen } from '../../domain/machines/placement.ts'
 import { readSqlState, type Sql } from '../../platform/tx.ts'
@@ -25,10 +25,10 @@ export async function commitDecisions(
       if (!(await lockPoolAt(sql, leader, revision))) return { kind: 'stale' }
       return write(sql, { domain, leader }, decisions)
     })
-    if (committed.kind === 'committed') tell(domain, decisions)
+    if (committed.kind === 'committed') wakeReaders(domain, decisions)
     return committed
   } catch (error) {
-    if (!isTaken(error)) throw error
+    if (!isAlreadyTaken(error)) throw error
     const { starts, evictions } = decisions
     domain.log.warn(
       { err: error, pool: leader.pool, starts: starts.length, evictions: evictions.length },
@@ -39,13 +39,13 @@ export async function commitDecisions(
 }
 
 /** true: a device, an amount, or the interactive run of the user is already taken. */
-export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(readSqlState(error) ?? '')
+export const isAlreadyTaken = (error: unknown): boolean => ['23505', '23514'].includes(readSqlState(error) ?? '')
 
-/** Must be the first statement of every decision. false: the settings changed since the plan. */
+/** Locks the pool. Must be the first statement of every decision. false: the settings changed since the plan. */
 export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {
   const values = [leader.pool, leader.epoch, leader.holder]
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, values, 'lock_pool_at')
-  if (!row?.leads) throw overEpoch(leader)
+  if (!row?.leads) throw makeEpochOverError(leader)
   return row.revision === revision
 }
 
@@ -61,10 +61,10 @@ async function write(
   { starts, refused, evictions, dropped }: Decisions,
 ): Promise<Committed> {
   const nowMs = domain.time.nowMs()
-  const elsewhere = await settleElsewhere(sql, starts)
+  const elsewhere = await handleInteractiveElsewhere(sql, starts)
   const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
   const sinceMs = await startRuns(sql, kept, nowMs)
-  await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
+  await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => listRefusals(entry, elsewhere))], nowMs)
   await dropHolds(sql, dropped)
   const waiting = await requestEvictions(sql, { pool, epoch, evictions })
   const lost = starts.flatMap(({ entry }) => (sinceMs.has(entry.jobId) ? [] : [entry.jobId]))
@@ -77,7 +77,10 @@ async function write(
  * Handles starts of interactive jobs whose user has an interactive run in another pool. Returns the message with which
  * a job fails, or null to postpone it.
  */
-async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
+async function handleInteractiveElsewhere(
+  sql: Sql,
+  starts: readonly Start[],
+): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
   const { refused, waiting } = await findInteractiveElsewhere(
     sql,
@@ -87,7 +90,7 @@ async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<Read
   return new Map([...refused, ...waiting.map((jobId) => [jobId, null] as const)])
 }
 
-function refusalOf(entry: Waiting, elsewhere: ReadonlyMap<string, string | null>): Decisions['refused'] {
+function listRefusals(entry: Waiting, elsewhere: ReadonlyMap<string, string | null>): Decisions['refused'] {
   const info = elsewhere.get(entry.jobId)
   return info == null ? [] : [{ entry, info }]
 }
@@ -120,7 +123,7 @@ export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: numbe
     .filter(({ entry }) => won.has(entry.jobId))
     .map(({ entry, ...start }) => ({ runId: entry.runId, ...start }))
   if (runs.length > 0) await allocate(sql, runs)
-  await markHowStarted(
+  await recordStartKind(
     sql,
     runs.filter(({ wonTier, backfilledOn }) => wonTier !== null || backfilledOn !== null),
   )
@@ -136,7 +139,7 @@ const startMove = ({ entry, placements }: Start): Move => ({
   ...listChosen(placements),
 })
 
-function tell({ wakeups }: Domain, { starts, evictions, dropped, refused }: Decisions): void {
+function wakeReaders({ wakeups }: Domain, { starts, evictions, dropped, refused }: Decisions): void {
   if (starts.length + evictions.length + refused.length > 0) wakeups.poke('event')
   if (starts.length > 0) wakeups.poke('start')
   if (evictions.length + dropped.length > 0) wakeups.poke('run')

@@ -1,6 +1,6 @@
 import type { Domain } from '../../domain/domain.ts'
 import { statedRunSecondsSql } from '../../domain/lanes.ts'
-import { asLeader, type Leader } from '../../domain/leadership.ts'
+import { type Leader, runAsLeader } from '../../domain/leadership.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
 import type { Source } from '../plan/run-times.ts'
@@ -19,13 +19,13 @@ export interface PastStart {
 
 const startsMax = 2_000
 
-/** The latest starts of the past day, and the time since which all of them are known. */
+/** Reads the latest starts of the past day. `sinceMs`: the time from which on no start is missing. */
 export async function readPastStarts(sql: Sql, pool: string): Promise<{ sinceMs: number; starts: PastStart[] }> {
   const starts = await sql.query<PastStart & { sinceMs: number }>(startsSql, [pool, startsMax], 'past_starts')
   return { sinceMs: starts[0]?.sinceMs ?? Number.POSITIVE_INFINITY, starts }
 }
 
-/** The first start of the pool, a day ago, or the oldest of the rows if there are more. */
+/** `sinceMs` is the first start of the pool, a day ago, or the oldest row if there are more than `startsMax`. */
 const startsSql = `
 SELECT j.lane_id AS "laneId", j.user_id AS "userId", (extract(epoch FROM j.eligible_at) * 1000)::float8 AS "eligibleMs",
   ${ranMsSql} AS "ranMs", CASE WHEN ${endedSql} THEN nullif(${statedRunSecondsSql}, 0)::float8 * 1000 END AS "statedMs",
@@ -38,16 +38,15 @@ JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id ORDER BY r.schedul
 export function storeForecast(domain: Domain, leader: Leader, { starts, unknown, ...of }: Forecast): Promise<void> {
   const rows = Object.fromEntries([...starts].map(([jobId, { p50Ms, p90Ms }]) => [jobId, [p50Ms, p90Ms]]))
   const work = async (sql: Sql) => {
-    await sql.query(storeSql, [leader.pool, basisText(of), JSON.stringify(rows), unknown], 'store_forecast')
+    await sql.query(storeSql, [leader.pool, describeBasis(of), JSON.stringify(rows), unknown], 'store_forecast')
   }
-  return asLeader(domain, leader, work, relaxed)
+  return runAsLeader(domain, leader, work, relaxed)
 }
 
 const storeSql = `
 INSERT INTO pool_forecast (pool, at, basis, starts, unknown) VALUES ($1, berth_now(), $2, $3::text::jsonb, $4::text[])
 ON CONFLICT (pool) DO UPDATE SET at = excluded.at, basis = excluded.basis, starts = excluded.starts, unknown = excluded.unknown`
 
-/** The text for one job, and for several. */
 const sourceTexts: Readonly<Record<Source, readonly [one: string, several: string]>> = {
   history: ['job runs as long as earlier runs like it', 'jobs run as long as earlier runs like them'],
   parts: [
@@ -58,7 +57,7 @@ const sourceTexts: Readonly<Record<Source, readonly [one: string, several: strin
   unknown: ['job has no known run time', 'jobs have no known run time'],
 }
 
-export function basisText({ plays, basis, hasLater }: Pick<Forecast, 'plays' | 'basis' | 'hasLater'>): string {
+export function describeBasis({ plays, basis, hasLater }: Pick<Forecast, 'plays' | 'basis' | 'hasLater'>): string {
   const parts = (Object.keys(sourceTexts) as Source[])
     .filter((source) => basis[source] > 0)
     .map((source) => `${basis[source]} ${sourceTexts[source][basis[source] === 1 ? 0 : 1]}`)

@@ -1,6 +1,6 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
-import { asLeader, type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { type Leader, leadingSql, makeEpochOverError, runAsLeader } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { KnownLanes, ReceivedChanges } from '../plan/leader-store.ts'
@@ -16,7 +16,7 @@ import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
  * So a check skips the transactions whose changes were all read.
  */
 
-const heardMax = 10_000
+const changesMax = 10_000
 /** Finds gates that open without a change, in case a notification was lost. */
 const sweepMs = 30_000
 
@@ -38,7 +38,7 @@ export function createChangeReader(domain: Domain, leader: Leader) {
   }
 
   return {
-    /** Gates that open by time have been opened up to `openedUntilMs`. */
+    /** `openedUntilMs`: all gates that open by time have been opened up to this time. */
     begin(openedUntilMs: number): void {
       openedMs = openedUntilMs
       sweptMs = openedUntilMs
@@ -51,7 +51,7 @@ export function createChangeReader(domain: Domain, leader: Leader) {
       if (!look.changed) heardXact = look.openXact
       if (!look.changed && !gates) return { nowMs, nextDueMs, changes: [], lanes: [], more: false }
       const hearing = { domain, leader, lanes: known, gates, heardXact }
-      const heard = await asLeader(domain, leader, (sql) => hear(sql, hearing), relaxed)
+      const heard = await runAsLeader(domain, leader, (sql) => hear(sql, hearing), relaxed)
       if (!heard.more) heardXact = look.openXact
       if (gates && !heard.dueLeft) wasOpened(gates)
       if (gates?.afterMs === 0) await cancelHopeless(domain, { pool })
@@ -73,7 +73,7 @@ interface Look {
   nowMs: number
   changed: boolean
   nextDueMs: number | null
-  /** The oldest open transaction: every older one has ended and writes no more changes. */
+  /** The oldest open transaction; every older transaction has ended and writes no more changes. */
   openXact: number
 }
 
@@ -84,7 +84,7 @@ async function lookAt(
 ): Promise<Look> {
   const values = [leader.pool, leader.epoch, openedMs, heardXact, leader.holder]
   const [row] = await sql.query<Look & { leads: boolean }>(lookSql, values, 'look_for_changes')
-  if (!row?.leads) throw overEpoch(leader)
+  if (!row?.leads) throw makeEpochOverError(leader)
   return row
 }
 
@@ -118,7 +118,7 @@ async function hear(sql: Sql, { domain, leader, lanes, gates, heardXact }: Heari
     change.kind === 'JOINED' && !lanes.has(change.entry.laneId) ? [change.entry.laneId] : [],
   )
   const newLanes = await readNewLanes(sql, [...new Set(unknown)])
-  return { changes, lanes: newLanes, gated, dueLeft, more: rows.length === heardMax || opened > 0 }
+  return { changes, lanes: newLanes, gated, dueLeft, more: rows.length === changesMax || opened > 0 }
 }
 
 async function openAll(sql: Sql, jobIds: readonly string[]): Promise<number> {
@@ -144,7 +144,7 @@ interface ChangeRow {
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT ctid AS place, id FROM pool_change WHERE pool = $1 AND xact >= $2)
-     DELETE FROM pool_change WHERE ctid = ANY(ARRAY(SELECT place FROM told ORDER BY id LIMIT ${heardMax}))
+     DELETE FROM pool_change WHERE ctid = ANY(ARRAY(SELECT place FROM told ORDER BY id LIMIT ${changesMax}))
      RETURNING id, kind, job_id AS "jobId", lane_id AS "laneId", bid, sequence, run_id AS "runId", run,
        (extract(epoch FROM since) * 1000)::float8 AS "sinceMs"`,
     [pool, heardXact],
@@ -153,7 +153,6 @@ async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<Chan
   return rows.sort((a, b) => a.id - b.id)
 }
 
-/** Reads the current state of changed runs, nodes and settings. */
 async function changesOf(
   sql: Sql,
   { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,

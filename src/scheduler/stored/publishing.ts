@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.ts'
-import { asLeader, type Leader } from '../../domain/leadership.ts'
+import { type Leader, runAsLeader } from '../../domain/leadership.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { ViewChanges } from '../plan/leader-store.ts'
 
@@ -26,7 +26,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
     for (const [table, rows] of views) await write(sql, leader.pool, { table, rows, replaces })
     if (isNews) await sql.query(revisedSql, [leader.pool], 'pool_view')
   }
-  await asLeader(domain, leader, work, relaxed)
+  await runAsLeader(domain, leader, work, relaxed)
   if (isNews) domain.wakeups.poke('view')
 }
 
@@ -38,7 +38,6 @@ interface Table {
   name: string
   key: string
   upsert: string
-  /** Only these rows are published. */
   where?: string
 }
 

@@ -146,15 +146,15 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
 
 // ── past use of accounts and people ──
 
-/** As plan/share-tree.ts names it. */
+/** SQL of `toLeaf` (plan/share-tree.ts). */
 const leafSql = `l.account || '/' || l.user_id`
 
-/** Only the latest starts are read; people without any of them count as never served. */
+/** Maximum number of starts to read. People without one of these starts count as never served. */
 const servedMax = 10_000
 
 const requested = (amount: string) => `(l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8`
 
-/** The latest starts with their requested amounts, in order. */
+/** Reads the latest starts with their requested amounts, oldest first. */
 export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   const rows = await sql.query<ResourceAmounts & { leaf: string }>(
     `SELECT ${leafSql} AS leaf, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
@@ -166,9 +166,9 @@ export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   return rows.map(({ leaf, ...amounts }) => ({ leaf, amounts }))
 }
 
-/** Use older than this is ignored: less than a thousandth of it remains. */
+/** Older use is ignored, because less than a thousandth of it counts. */
 const halfLivesMax = 10
-/** Maximum runs that are read; older ones have the smallest weight. */
+/** Maximum number of runs to read; older runs have the smallest weight. */
 const usedMax = 1_000_000
 
 /** Computes the decayed use from the latest runs, as plan/decayed-use.ts defines it. */
@@ -235,7 +235,7 @@ export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
     [pool],
   )
 
-/** Minimum time for which preemptions are remembered: the period of the budget per minute. */
+/** Minimum age up to which preemptions are read: the period of the maximum per minute. */
 const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>

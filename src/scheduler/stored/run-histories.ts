@@ -6,8 +6,8 @@ import { historyMax } from '../plan/run-times.ts'
 const runsMax = 5_000
 
 /**
- * The kinds of a job, the most precise first. Jobs of the same user and size take about the same time if they belong to
- * one sweep, have the same name, or run the same command.
+ * SQL of the kinds of a job, the most precise first. Jobs of the same user and size take about the same time if they
+ * belong to one sweep, have the same name, or run the same command.
  */
 const kindsSql = `array_remove(ARRAY[
   CASE WHEN j.labels ? 'sweep' THEN json_build_array('sweep', j.labels->>'sweep', j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text END,
@@ -16,10 +16,10 @@ const kindsSql = `array_remove(ARRAY[
     j.spec->>'image')), j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text], NULL)`
 
 export const ranMsSql = '(extract(epoch FROM r.finished_at - r.started_at) * 1000)::float8'
-/** The run was not ended by Berth. */
+/** SQL condition: the run ended by itself. */
 export const endedSql = `r.state IN ('SUCCEEDED', 'FAILED') AND r.started_at IS NOT NULL AND r.finished_at IS NOT NULL`
 
-/** Run times in milliseconds, by kind, of the latest runs that were not ended by Berth. */
+/** Reads run times in milliseconds, by kind, of the latest runs that ended by themselves. */
 export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const rows = await sql.query<{ kind: string; history: number[] }>(
     historySql,
@@ -38,7 +38,6 @@ SELECT kind, array_agg(ms) AS history FROM (
   ) run
 ) latest WHERE place <= $3 GROUP BY kind`
 
-/** The kinds of a job that is not stored. */
 export async function readKindsOfSpec(sql: Sql, { userId, shape }: Lane, spec: JobSpec): Promise<readonly string[]> {
   const { gpu, cpuMillis, memoryBytes, copies } = shape
   const labels = Object.fromEntries(spec.labels.map(({ key, value }) => [key, value]))

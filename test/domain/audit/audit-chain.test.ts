@@ -96,7 +96,7 @@ describe('the chain of the audit log', () => {
     expect(
       await meddle(
         'DELETE FROM audit_entry WHERE seq = 4',
-        // In two steps: one would meet its own numbers, in whatever order the rows lie.
+        // Uses two statements, because a single one would conflict with numbers that are still in use.
         'UPDATE audit_entry SET seq = seq + 1000 WHERE seq > 4',
         'UPDATE audit_entry SET seq = seq - 1001 WHERE seq > 1000',
       ),
@@ -113,7 +113,7 @@ describe('the chain of the audit log', () => {
     expect(await at.verify()).toMatchObject({ ok: true, headSeq: 4 })
   })
 
-  it('compares with the heads outside the database', async () => {
+  it('detects a rewritten log by the heads outside the database', async () => {
     await using at = await scene(3)
     const folder = makeDirectory()
     const path = join(folder, 'heads')
@@ -170,7 +170,7 @@ describe('the chain of the audit log', () => {
       )
     await write("(SELECT 'old_' || i AS n FROM generate_series(1, 3000) i) ids", '10 s')
     const chainer = createChainer(at.domain)
-    /** Entries of the index of those that wait which one look comes upon. */
+    /** Number of entries of the index of unchained entries that one query reads. */
     async function seenByOneLook() {
       const read = async () => {
         await at.sql.query('SELECT pg_stat_force_next_flush()')
@@ -185,7 +185,7 @@ describe('the chain of the audit log', () => {
     }
     expect(await seenByOneLook()).toBeGreaterThanOrEqual(3_000)
     await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was chained' })
-    // An entry of a long transaction.
+    // This entry was written in a long transaction.
     await write("(VALUES ('late')) ids(n)", '1 hour')
     const isChained = async () => {
       await chainer.runOnce()
@@ -223,7 +223,7 @@ describe('the chain of the audit log', () => {
     await passTime(clock, { isAsking, seconds: 0.05 })
     await until(() => !isAsking(), { what: 'the look is over' })
     expect(await at.verify()).toMatchObject({ ok: true, headSeq: 1 })
-    // Another process wrote it, and died.
+    // A process that died has written this entry.
     await at.write(1, 1)
     await passTime(clock, { isAsking, seconds: 5.05 })
     await until(() => !isAsking(), { what: 'the look is over' })
@@ -231,12 +231,12 @@ describe('the chain of the audit log', () => {
     await chainer.stop()
   })
 
-  it('is dense and in commit order while many write and several chain', async () => {
+  it('has no gaps and is in commit order while many processes write and several chain', async () => {
     await using at = await scene(0)
     let writing = true
     let seen: string[] = []
     const read = () => at.sql.query<{ id: string }>('SELECT id FROM audit_entry WHERE seq IS NOT NULL ORDER BY seq')
-    /** Whoever has seen the log up to n never finds anything new at or before n. */
+    /** A reader that has read the log up to n never finds a new entry at or before n. */
     async function reader() {
       while (writing) {
         const ids = (await read()).map(({ id }) => id)

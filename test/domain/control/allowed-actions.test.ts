@@ -100,7 +100,7 @@ const verbs: Readonly<
   OPEN_FORWARD: (on, viewer, { jobId }) => openPort(on, viewer, { jobId, port: 8888 }),
 }
 
-/** Whether the verb is not refused, and changes something. */
+/** Whether the operation is accepted and changes the job. */
 async function taken(viewer: Viewer, action: JobAction, jobId: string): Promise<boolean> {
   const answer = await verbs[action](domain, viewer, { jobId, version: (await rowOf(jobId)).version }).catch(
     (error: unknown) => error,
@@ -109,7 +109,7 @@ async function taken(viewer: Viewer, action: JobAction, jobId: string): Promise<
   return !(answer instanceof Refusal) && answer !== false
 }
 
-/** The same, each on a job that no earlier one has changed. */
+/** Lists the accepted actions, and tries each of them on a new job. */
 async function takenActions(viewer: Viewer, make: () => Promise<string>): Promise<JobAction[]> {
   let jobId = await make()
   const actions: JobAction[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createApprovalRule } from '../../../src/domain/control/approval-rule-changes.ts'
-import { modelsFor } from '../../../src/domain/machines/machines.ts'
+import { listModelsFor } from '../../../src/domain/machines/machines.ts'
 import { updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { place } from '../../../src/domain/machines/placement.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
@@ -10,7 +10,7 @@ import { openTestDomain, simNode } from '../../support/domain.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
 import { nodeIds } from '../../support/node-ids.ts'
 
-/** A rule on hardware asks which machines and devices a job may be given, not which words it uses. */
+/** A rule on hardware applies to the machines and devices that a job may get, not to the words of its spec. */
 const device = { memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
 const two = (model: string, more: Record<string, unknown> = {}) =>
   [0, 1].map((index) => ({ index, model, ...device, ...more }))
@@ -113,7 +113,7 @@ test('an approval rule on hardware covers every machine that a job can be placed
   fc.assert(
     fc.property(fc.array(anyNode, { maxLength: 4 }), asks, (machines, asked) => {
       const nodes = machines.map((one, index) => node(`n${index}`, one))
-      const may = modelsFor(shape(asked), nodes)
+      const may = listModelsFor(shape(asked), nodes)
       for (const { nodeId, gpuIds } of place(shape(asked), nodes) ?? []) {
         const on = nodes.find(({ id }) => id === nodeId)
         const got = gpuIds.map((id) => on?.devices[id]?.model ?? '')

@@ -47,7 +47,7 @@ test('metrics are stored by name and step; a repeated report changes nothing', a
   ])
 })
 
-test('a value without a step follows the newest one, unless it is the same', async () => {
+test('a value without a step gets the next step, unless it equals the newest value', async () => {
   const { store, series } = await startRun()
   for (const value of [3, 2, 2]) await store([{ name: 'loss', step: null, value }])
   await store([{ name: 'loss', step: 10, value: 1 }])
@@ -60,7 +60,7 @@ test('a value without a step follows the newest one, unless it is the same', asy
   ])
 })
 
-test('reports of two servers at once lose no point', async () => {
+test('concurrent reports of two servers lose no point', async () => {
   const { report, series } = await startRun()
   const domains = [it.domain, { ...it.domain }, { ...it.domain }]
   const reports = domains.flatMap((domain, i) =>
@@ -70,7 +70,7 @@ test('reports of two servers at once lose no point', async () => {
   expect((await series('loss')).map(([step]) => step)).toEqual(range(1, 30).map(({ step }) => step))
 })
 
-test('a value without a step follows the highest step that can be reported', async () => {
+test('a value without a step is stored even after the highest step that can be reported', async () => {
   const { report, series } = await startRun()
   const step = Number.MAX_SAFE_INTEGER - 1
   await report([
@@ -92,7 +92,7 @@ test('a run that reports more than 10,000 values in a second is refused', async 
   expect(statuses.at(-1)).toBe('rejected')
 })
 
-test('two reports at once do not exceed the number of names', async () => {
+test('two concurrent reports do not exceed the maximum number of metric names', async () => {
   const { runId, report } = await startRun()
   const named = (from: number, to: number) =>
     range(from, to).map((metric) => ({ ...metric, name: `metric_${metric.step}`, step: 1 }))
@@ -157,7 +157,7 @@ test('a report with wrong metrics is refused with field, value and rule, and sto
   expect(await readMetrics(sql, [runId])).toEqual([])
 })
 
-test('metrics alone leave the moment of the progress', async () => {
+test('a report with metrics alone does not change the time of the progress', async () => {
   const { jobId, report } = await startRun()
   await report([], { fraction: 0.5 })
   const read = () => sql.query('SELECT progress_at, told_at FROM job WHERE id = $1', [jobId])

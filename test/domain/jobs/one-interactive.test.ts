@@ -18,7 +18,7 @@ test('a second interactive run is refused while one runs in another pool, and wa
   await move(first, { from: 'QUEUED', to: 'STARTING', reason: null })
   const { refused } = await ask()
   expect(refused.get(second)).toContain(first)
-  // Two leaders at once: the index has the last word.
+  // If two leaders start runs at the same time, the index refuses the second run.
   await expect(move(second, { from: 'QUEUED', to: 'STARTING', reason: null })).rejects.toThrow('run_one_interactive')
   await move(first, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
   expect(await ask()).toEqual({ refused: new Map(), waiting: [second] })

@@ -32,7 +32,7 @@ test('retention removes old finished jobs, and keeps active jobs and their depen
   await it.sequence()
   const monthAgo = new Date(Date.now() + dayMs)
 
-  // Of what finished, the newest event is kept: it says what the job became.
+  // The newest event of each finished job is kept.
   expect(await expireEvents(it.domain, monthAgo)).toBe(2)
   expect(await sql('SELECT seq FROM event WHERE job_id = $1', [old])).toEqual([{ seq: 2 }])
   const [head] = await sql<{ position: number; forgotten: number }>('SELECT position, forgotten FROM feed_head')
@@ -72,7 +72,7 @@ test('retention removes lanes that no waiting, running or returning job uses', a
   const start = { jobId: running, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
   await transition(sql, [start], it.domain.time.nowMs())
   await cancelJob(it.domain, it.admin, { jobId: over })
-  // A leader is still to hear of it, and asks what its lane is.
+  // The lane has a change that the leader has not read yet.
   expect(await expireLanes(it.domain)).toBe(0)
   await sql.query('DELETE FROM pool_change')
   expect(await expireLanes(it.domain)).toBe(1)
@@ -105,7 +105,7 @@ test('retention keeps a lane that a job enters during the removal', async () => 
   expect(await removeUnusedLanes(it.domain, found)).toBe(1)
   expect(await findViolations(sql)).toEqual([])
 
-  // All at once, in whatever order it comes.
+  // Runs all of them concurrently, in any order.
   for (let round = 0; round < 10; round++) {
     await cancelAll(after)
     const [first, second] = await Promise.all([

@@ -60,7 +60,7 @@ test('the sequencer skips numbered events that an open transaction keeps in the 
     jobId,
   ])
   let from = before
-  /** Entries of the index of events without a position that one look comes upon. */
+  /** Number of entries of the index of events without a position that one query reads. */
   async function seenByOneLook() {
     const read = async () => {
       await sql.query('SELECT pg_stat_force_next_flush()')

@@ -12,14 +12,14 @@ import { openTestDomain } from '../../support/domain.ts'
 const { database, it } = await openTestDomain()
 
 afterAll(async () => {
-  // Jobs are moved here without the decisions that move them in life.
+  // Ignores approvals, because these tests move jobs without a decision.
   expect((await findViolations(database.db.sql)).filter(({ rule }) => !rule.includes('approval'))).toEqual([])
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const now = () => it.domain.time.nowMs()
 
-/** The way from QUEUED to each state, by legal moves alone. */
+/** Legal moves that lead from QUEUED to each state. */
 const ways: Record<JobState, [JobState, StateReason | null][]> = {
   BLOCKED: [],
   QUEUED: [],
@@ -150,7 +150,7 @@ describe('every pair of states', () => {
     const again = to === 'QUEUED' && from !== 'BLOCKED'
     const move: Move = { jobId: id, run: 1, from, to, reason, ...(again && { runEnds: 'INTERRUPTED' }) }
     if (!reasons) {
-      await expect(transition(database.db.sql, [move], now())).rejects.toThrow(/No move/)
+      await expect(transition(database.db.sql, [move], now())).rejects.toThrow(/Illegal move/)
       expect(await jobRow(id)).toEqual(before)
       return
     }
@@ -173,7 +173,7 @@ describe('every pair of states', () => {
     const id = await jobIn('RUNNING')
     const move: Move = { jobId: id, run: 1, from: 'RUNNING', to: 'FAILED', reason: 'APPROVAL_REJECTED' }
     await expect(transition(database.db.sql, [move], now())).rejects.toThrow(
-      'No move RUNNING → FAILED for APPROVAL_REJECTED',
+      'Illegal move RUNNING → FAILED for APPROVAL_REJECTED',
     )
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type LimitRule, limitReached } from '../../../src/domain/limits/limit-reached.ts'
+import { findLimitReached, type LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 
 test('a limit of a project or queue does not apply to a longer name with the same prefix', () => {
   const rule = { each: false, counts: 'jobs', max: 0, model: null } as const
@@ -9,7 +9,7 @@ test('a limit of a project or queue does not apply to a longer name with the sam
   ]
   const reachedBy = (project: string, queue: string) => {
     const job = { userId: 'user_1', userName: 'ann', teamId: null, team: null, queue, project, gpu: 0 }
-    return limitReached({ pool: 'sim', rules, tally: new Map() }, job)?.code ?? null
+    return findLimitReached({ pool: 'sim', rules, tally: new Map() }, job)?.code ?? null
   }
   expect(reachedBy('genome', 'gpu-large')).toBeNull()
   expect(reachedBy('gen', 'gpu-large')).toBe('PROJECT_LIMIT')

@@ -9,7 +9,7 @@ import { createTestDomainOver, type TestDomain } from '../../support/domain.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 const database = openDatabaseForEach()
-/** Two processes: each remembers for itself what it counted. */
+/** Two processes with separate caches. */
 let here: TestDomain
 let there: TestDomain
 let counted: number
@@ -24,7 +24,7 @@ afterEach(async () => {
   await there[Symbol.asyncDispose]()
 })
 
-/** The same database; counts how often usage is counted in its transactions. */
+/** A domain on the same database that counts the reads of usage in its transactions. */
 function counting({ db }: TestDatabase) {
   const endingTransaction: typeof db.endingTransaction = (work, options) =>
     db.endingTransaction((sql) => {
@@ -105,7 +105,7 @@ describe('cached quota usage', () => {
     expect(counted).toBe(3)
   })
 
-  test('decides on rules as the exact number would', async () => {
+  test('leads to the same decisions of approval rules as the exact number', async () => {
     await createApprovalRule(here.domain, here.admin, {
       name: 'many',
       condition: { jobsPerDayAbove: 12 },

@@ -105,7 +105,7 @@ describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, a
     await create({ type, action, scope, limit: 10, ...(key && { key }) })
     const warned = new RegExp(`^${type.startsWith('COST') ? 'Cost' : 'Quota'} warning: `)
     const isCeiling = scope === 'TEAM' || scope === 'ACCOUNT'
-    // The ceilings count what all of them use, the others the person alone.
+    // Ceilings of teams and accounts count the usage of all members, other quotas only that of the person.
     expect(await take(type, 6, isCeiling ? bob : ann)).toMatchObject({ warnings: [] })
     expect(await take(type, 1)).toMatchObject({ warnings: [] })
     expect(await take(type, 1)).toMatchObject({ warnings: [expect.stringMatching(warned)] })
@@ -231,7 +231,7 @@ test('costs are added as decimals', async () => {
 
 test('sums of decimals are exact', () => {
   const places = 6
-  // Fifteen digits: as many as a number keeps.
+  // A number keeps fifteen digits.
   const millionths = fc.integer({ min: 0, max: 1e8 * 10 ** places })
   fc.assert(
     fc.property(fc.array(millionths, { maxLength: 5 }), (parts) => {

@@ -80,7 +80,7 @@ test('invalid nodes are refused with the field', async () => {
     expect(await refused(work)).toBe('FORBIDDEN')
 })
 
-test('a machine with an engine is asked first, and states its cores, memory and GPUs', async () => {
+test('a node with an engine gets cores, memory and GPUs from the report of the engine', async () => {
   const asked: string[] = []
   const domain: Domain = {
     ...it.domain,

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { missing } from '../../../src/domain/machines/missing-resources.ts'
+import { listMissingResources } from '../../../src/domain/machines/missing-resources.ts'
 import {
   couldEverFit,
   createFitting,
   type FreeNode,
-  giveBack,
+  freeResources,
   type Placement,
   place,
   takeResources,
@@ -20,7 +20,7 @@ const mixed = [
   node('h100', { devices: gpus(h100), infiniband: true }),
 ]
 
-/** Names of the nodes that can serve it, each asked alone. */
+/** Names of the nodes on which the shape fits, each node alone. */
 const servedBy = (asks: Partial<Shape>, nodes = mixed) =>
   nodes.filter((one) => place(shape({ gpu: 1, ...asks }), [one])).map(({ name }) => name)
 
@@ -46,11 +46,11 @@ describe('filters of placement', () => {
     [{ gpu: 9 }, []],
     [{ cpuMillis: 16_001 }, []],
     [{ memoryBytes: 65 }, []],
-  ])('case 64: %j matches the GPU models %j', (asks, names) => {
+  ])('example 64: %j matches the GPU models %j', (asks, names) => {
     expect(servedBy(asks)).toEqual(names)
   })
 
-  test('case 64: the weakest adequate GPU is chosen', () => {
+  test('example 64: the weakest sufficient GPU is chosen', () => {
     expect(first({ gpu: 1 }, mixed)?.node).toBe('p100')
     expect(first({ gpu: 1, gpuTensorCores: true }, mixed)?.node).toBe('v100')
     expect(first({ gpu: 1, cudaVersion: '11.8' }, mixed)?.node).toBe('v100')
@@ -98,7 +98,7 @@ describe('filters of placement', () => {
   })
 })
 
-describe('case 66: InfiniBand', () => {
+describe('example 66: InfiniBand', () => {
   test('is given to one replica at a time, even if GPUs are free', () => {
     const [one, two] = [node('ib', { infiniband: true, devices: gpus(h100) }), node('plain', { devices: gpus(h100) })]
     const asks = shape({ gpu: 1, infiniband: true })
@@ -106,9 +106,9 @@ describe('case 66: InfiniBand', () => {
     expect(placed).toMatchObject([{ node: 'ib', infiniband: true }])
     for (const placement of placed ?? []) takeResources(one, placement)
     expect(place(asks, [one, two])).toBeNull()
-    expect(missing(asks, [one, two])).toEqual(['InfiniBand: all nodes with InfiniBand are in use'])
+    expect(listMissingResources(asks, [one, two])).toEqual(['InfiniBand: all nodes with InfiniBand are in use'])
     expect(first({ gpu: 1 }, [one])?.gpuIds).toEqual([1])
-    for (const placement of placed ?? []) giveBack(one, placement)
+    for (const placement of placed ?? []) freeResources(one, placement)
     expect(place(asks, [one, two])).toEqual(placed)
   })
 
@@ -131,10 +131,10 @@ test('with nodeCount each copy gets its own node if the backend chooses the node
   expect(createFitting(pair, backendNodes).copiesAt(0)).toBe(1)
   expect(couldEverFit({ ...pair, copies: 3 }, machines)).toBe(true)
   expect(couldEverFit({ ...pair, copies: 3 }, backendNodes)).toBe(false)
-  expect(missing({ ...pair, copies: 3 }, backendNodes)).toEqual(['3 nodes: resources are free for only 2'])
+  expect(listMissingResources({ ...pair, copies: 3 }, backendNodes)).toEqual(['3 nodes: resources are free for only 2'])
 })
 
-test('case 67: named devices are chosen in their order, or any with anyGpu', () => {
+test('example 67: named devices are chosen in their order, or any with anyGpu', () => {
   const nodes = [node('n', { devices: gpus(v100, 4, [2, 3]) })]
   const at = (asks: Partial<Shape>) => first({ gpu: 2, ...asks }, nodes)?.gpuIds
   expect(at({ gpuIds: [1, 2] })).toBeUndefined()
@@ -195,7 +195,7 @@ describe('several replicas', () => {
   })
 })
 
-describe('the missing resources, in words', () => {
+describe('listMissingResources', () => {
   test.each<[Partial<Shape>, Partial<FreeNode>[], string[]]>([
     [{}, [{}], []],
     [{}, [], ['The pool has no nodes']],
@@ -217,7 +217,7 @@ describe('the missing resources, in words', () => {
     [{ exclusive: true }, [{ freeCpu: 8000 }], ['An idle node: every node has running jobs']],
   ])('for %j on nodes %j', (asks, nodes, words) => {
     const named = nodes.map((more, index) => node(`n${index}`, more))
-    expect(missing(shape(asks), named)).toEqual(words)
+    expect(listMissingResources(shape(asks), named)).toEqual(words)
   })
 })
 
@@ -271,7 +271,7 @@ const someShape = fc
 
 type Key = number[]
 
-/** The specification once more, written to be read: every device, every node, whole lists. */
+/** A second, simple implementation of the specification: it tries every device and every node. */
 function referenceKey(
   asks: Shape,
   one: FreeNode,
@@ -308,7 +308,7 @@ function referenceKey(
   return { key, gpuIds }
 }
 
-/** Whether the device would serve if it were free. */
+/** Whether the device satisfies the shape, free or not. */
 function suits(asks: Shape, one: FreeNode, id: number): boolean {
   const all = node('alone', { devices: one.devices.map((device) => ({ ...device, free: device.index === id })) })
   return place({ ...asks, copies: 1, cpuMillis: 0, memoryBytes: 0, infiniband: false, gpu: 1 }, [all]) !== null
@@ -350,7 +350,7 @@ describe('for random machines and shapes', () => {
         const expected = reference(asks, nodes, { together })
         expect(placed?.map(({ node: name, gpuIds }) => ({ node: name, gpuIds })) ?? null).toEqual(expected)
         expect(nodes).toEqual(before)
-        expect(missing(asks, nodes).length > 0).toBe(placed === null)
+        expect(listMissingResources(asks, nodes).length > 0).toBe(placed === null)
       }),
       { numRuns: tries(2000) },
     )
@@ -373,7 +373,7 @@ describe('for random machines and shapes', () => {
           }
         }
         for (const { freeCpu, freeMemory } of nodes) expect(Math.min(freeCpu, freeMemory)).toBeGreaterThanOrEqual(0)
-        for (const placement of given.toReversed()) giveBack(nodeOf(placement), placement)
+        for (const placement of given.toReversed()) freeResources(nodeOf(placement), placement)
         expect(nodes).toEqual(before)
       }),
       { numRuns: tries(1000) },

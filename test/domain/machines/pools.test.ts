@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
-import { applyPools, bindPool, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
+import { applyPools, bindPoolToDirectory, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
@@ -105,8 +105,8 @@ const directory = (id: string, more: object = {}) => ({
 
 test('a pool is bound to the first data directory that requests it', async () => {
   const { domain } = it
-  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
-  expect(await bindPool(domain, 'sim', directory('b'))).toBe(false)
-  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
-  expect(await bindPool(domain, 'sim', directory('c', { holdsDatabase: true }))).toBe(true)
+  expect(await bindPoolToDirectory(domain, 'sim', directory('a'))).toBe(true)
+  expect(await bindPoolToDirectory(domain, 'sim', directory('b'))).toBe(false)
+  expect(await bindPoolToDirectory(domain, 'sim', directory('a'))).toBe(true)
+  expect(await bindPoolToDirectory(domain, 'sim', directory('c', { holdsDatabase: true }))).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Book, type Booking, rebooked } from '../../../src/domain/machines/rebooking.ts'
+import { type Book, type Booking, listRebookings } from '../../../src/domain/machines/rebooking.ts'
 
 const booking = (runId: string, more: Partial<Booking> = {}): Booking => ({
   runId,
@@ -26,7 +26,7 @@ const book = (name: string, bookings: Booking[], more: Partial<Book> = {}): Book
 })
 
 const after = (books: readonly Book[], chosen: Record<string, string[]>) =>
-  rebooked(
+  listRebookings(
     books,
     new Map(Object.entries(chosen).map(([runId, nodes]) => [runId, nodes.map((node) => ({ node, gpuIds: [] }))])),
   ).map(
@@ -76,7 +76,7 @@ describe('a run whose backend reports its node', () => {
   it('takes the whole reported node if it is exclusive', () => {
     const books = [book('n1', [booking('a', { cpu: 4, memory: 8, exclusive: true })]), book('n2', [], { cpu: 32 })]
     expect(
-      rebooked(books, new Map([['a', [{ node: 'n2', gpuIds: [] }]]])).map(({ cpu, memory }) => [cpu, memory]),
+      listRebookings(books, new Map([['a', [{ node: 'n2', gpuIds: [] }]]])).map(({ cpu, memory }) => [cpu, memory]),
     ).toEqual([[32, 8]])
   })
 
@@ -84,7 +84,7 @@ describe('a run whose backend reports its node', () => {
     const gpu = (runId: string, slots: number[], provisional: boolean) => booking(runId, { cpu: 1, slots, provisional })
     const books = [book('n1', [gpu('a', [0], true)]), book('n2', [gpu('b', [0], true), gpu('c', [1], false)])]
     const slots = (chosen: string) =>
-      rebooked(books, new Map([['a', [{ node: chosen, gpuIds: [7] }]]])).map((each) => [
+      listRebookings(books, new Map([['a', [{ node: chosen, gpuIds: [7] }]]])).map((each) => [
         each.runId,
         each.nodeId,
         each.slots,
@@ -95,7 +95,9 @@ describe('a run whose backend reports its node', () => {
       ['a', 'n2', [0], [7]],
     ])
     const full = [book('n1', [gpu('a', [0], true)]), book('n2', [gpu('b', [0], false), gpu('c', [1], false)])]
-    expect(rebooked(full, new Map([['a', [{ node: 'n2', gpuIds: [] }]]])).map((each) => each.slots)).toEqual([[2]])
+    expect(listRebookings(full, new Map([['a', [{ node: 'n2', gpuIds: [] }]]])).map((each) => each.slots)).toEqual([
+      [2],
+    ])
   })
 })
 
@@ -124,7 +126,7 @@ it('rebooking preserves every replica, every sum and exclusive slots for random 
     const chosen = new Map(
       told.map(({ runId }) => [runId, [{ node: names[random(names.length)] ?? '', gpuIds: [] as number[] }]]),
     )
-    const changed = new Map(rebooked(books, chosen).map((each) => [each.runId, each]))
+    const changed = new Map(listRebookings(books, chosen).map((each) => [each.runId, each]))
     const now = all.map((each) => changed.get(each.runId) ?? each)
     expect(now.reduce((sum, { cpu }) => sum + cpu, 0)).toBe(all.reduce((sum, { cpu }) => sum + cpu, 0))
     for (const { runId } of told) {

@@ -88,7 +88,7 @@ test('an invalid reservation is refused with its field', async () => {
   await deleteCapacityReservation(it.domain, it.admin, { id })
 })
 
-test('70: a job of a reservation waits for its window; jobs of other projects cannot use the reservation', async () => {
+test('example 70: a job of a reservation waits for its window; jobs of other projects cannot use the reservation', async () => {
   const { id } = await create()
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
   const [entry] = await sql<{ open: boolean; late: boolean }>(
@@ -119,7 +119,7 @@ const whyWaits = async (jobId: string) => {
   }
 }
 
-test('70: a job approved before the window waits for it', async () => {
+test('example 70: a job approved before the window waits for it', async () => {
   const { id } = await create({ name: 'approved', startsAt: at(30), endsAt: at(40) })
   const lead = await it.user('lena', 'LEAD')
   const spec = { project: 'genome', capacityReservationId: id }
@@ -155,7 +155,7 @@ test('jobs of a deleted reservation keep waiting with that reason, until they ar
   expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'CANCELLED' }])
 })
 
-test('a job that never fits the reserved nodes is reported as such, or refused with noWait', async () => {
+test('a job that never fits on the reserved nodes is UNSATISFIABLE, or refused with noWait', async () => {
   await sql(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes)
      VALUES ('node_big', 'sim', 'big', 64000, 1099511627776, 64000, 1099511627776)`,

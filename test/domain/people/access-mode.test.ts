@@ -4,7 +4,7 @@ import { createToken } from '../../../src/domain/people/tokens.ts'
 import { createUser } from '../../../src/domain/people/users.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
-/** Which mode a start finds; each step goes on from the one before. */
+/** The mode after a start of the server. Each test continues with the database of the previous one. */
 const nothing = { oidc: false, bootstrapToken: false }
 const hourMs = 3_600_000
 

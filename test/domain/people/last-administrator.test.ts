@@ -10,7 +10,7 @@ it.each([true, false])('the last ADMIN of two keeps the level, except in single-
   )
   const lower = (user = { id: '' }) => updateUser(domain, admin, { id: user.id, level: 'LEAD' })
   await lower(first)
-  // `admin` is the user of single-user mode, who cannot log in beside others.
+  // `admin` is the user of single-user mode here, who cannot log in in multi-user mode.
   if (singleUser) await lower(second)
   else await expect(lower(second)).rejects.toThrow('second is the last ADMIN')
 })

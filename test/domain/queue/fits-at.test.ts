@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ExpectedEnd, type FitQuery, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
+import { type ExpectedEnd, type FitQuery, findFitTime, type Reserved } from '../../../src/domain/queue/fits-at.ts'
 import { node, shape } from '../../support/machines.ts'
 
 /** Two machines of one core; n1 is taken until 100 s, n2 until 200 s. */
@@ -31,7 +31,7 @@ const reserved = (startsAt: number, endsAt: number, names: string[]): Reserved =
 
 function roomOf(windows: Reserved[], { from = 0, ...asks }: Partial<FitQuery> & { from?: number } = {}) {
   const asking = { shape: shape(), reservationId: null, runSeconds: 50, ...asks }
-  const room = fitsAt(asking, { nodes, endings, reserved: windows }, at(from))
+  const room = findFitTime(asking, { nodes, endings, reserved: windows }, at(from))
   return room && room.getTime() / 1_000
 }
 
@@ -41,7 +41,7 @@ test('a job fits when enough runs have ended and its gates are open', () => {
   expect(roomOf([], { from: 150 })).toBe(150)
   expect(roomOf([], { shape: shape({ copies: 3 }) })).toBeNull()
   const untold = { nodes, endings: [ending('n1', null)], reserved: [] }
-  expect(fitsAt({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
+  expect(findFitTime({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
 })
 
 describe('a capacity reservation for other jobs', () => {

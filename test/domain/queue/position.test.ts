@@ -12,7 +12,7 @@ const { database, it } = await openTestDomain({ isNew: true })
 
 const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, never>>(text, values)
 
-/** The places of all, and the line as it is read; both must say the same. */
+/** The positions of all jobs, and the queue as it is read; both must agree. */
 async function lineOf(pool = 'sim'): Promise<string[]> {
   const ids = (await sql('SELECT job_id AS id FROM queue_entry WHERE pool = $1', [pool])).map(({ id }) => String(id))
   const places = await readPositions(database.db.sql, ids)
@@ -28,7 +28,7 @@ async function lineOf(pool = 'sim'): Promise<string[]> {
   return ordered
 }
 
-/** Page by page. */
+/** Reads the queue page by page. */
 async function walk(page: (stretch: Stretch) => Promise<InLine[]>): Promise<string[]> {
   const read: string[] = []
   for (let after: Stretch['after'] = null; ; ) {
@@ -57,7 +57,7 @@ test('positions follow priority, raised by waiting and overrides, interactive jo
   const dear = await it.submit({ interactive: true, bid: 7 }, viewer)
   expect(await lineOf()).toEqual([dear, cheap, top, high, gated, middle, low])
 
-  // An hour later each is one step higher, but for what is gated or at the top; the earlier submission is first.
+  // An hour later each job is one step higher, except gated jobs and jobs at the top; the earlier submission is first.
   await database.moveTime(3_600_000)
   const late = await it.submit({}, lead)
   expect(await lineOf()).toEqual([dear, cheap, high, top, middle, late, low, gated])
@@ -77,7 +77,7 @@ test('positions follow priority, raised by waiting and overrides, interactive jo
 test('positions are the same over many chunks, folded or not', async () => {
   const people = [await it.user('ann', 'VIEWER', ['job.submit']), await it.user('bob', 'RESEARCHER'), it.admin]
   for (let i = 0; i < 18; i++) await it.submit({}, people[i % 3])
-  // Places far apart, and waits that have nothing to do with them.
+  // Sequences that are far apart, with unrelated waiting times.
   await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 4},
     eligible_at = eligible_at - (sequence * 7919 % 11) * interval '20 minutes'`)
   const before = await lineOf()
@@ -116,7 +116,7 @@ test('an interrupted or concurrent fold leaves bounds that contain all waiting j
   const [old, ...left] = [await it.submit(), await it.submit(), await it.submit(), await it.submit()]
   await sql("UPDATE queue_entry SET eligible_at = eligible_at - interval '10 hours' WHERE job_id = $1", [old])
   for (const id of left) await sql('DELETE FROM queue_entry WHERE job_id = $1', [id])
-  // Rows lie as they may: here that of the oldest beside one that takes an entry away, which come to nothing together.
+  // The order of rows is arbitrary. Here the row of the oldest entry and a row that removes an entry cancel out.
   await sql(`WITH moved AS (DELETE FROM queue_tally RETURNING *)
     INSERT INTO queue_tally SELECT * FROM moved ORDER BY coalesce(since_min, berth_now() - interval '5 hours')`)
   await it.submit({}, await it.user('vera', 'VIEWER', ['job.submit']))
@@ -170,7 +170,7 @@ test('positions by share are right over many accounts and chunks, whatever count
     await it.submit({ bid: i % 7 === 0 ? i % 3 : 0, notBefore: i % 5 === 0 ? late : null }, people[(i * i) % 24])
   for (const person of people.slice(0, 5)) await it.submit({ interactive: true }, person)
   await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 8}`)
-  // Some accounts hold no resources, many hold the same; the counts of the leader decide only how jobs are counted.
+  // Some accounts hold no resources, many hold equal amounts. The counts of the leader only decide how jobs are counted.
   for (const queued of [0, 1, 1_000])
     for (const shares of [1, 2, 5]) {
       await sql('DELETE FROM account_view')

@@ -3,7 +3,7 @@ import type { Viewer } from '../../../src/domain/access.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { readPositions } from '../../../src/domain/queue/position.ts'
-import { queueNumbers } from '../../../src/domain/queue/queue.ts'
+import { readQueueCounts } from '../../../src/domain/queue/queue.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
@@ -19,12 +19,12 @@ const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 const reasonOf = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
-/** One after the other: a call waits at most 3 s for a connection. */
+/** Submits one job after the other, because a call waits at most 3 s for a connection. */
 async function cancel(...ids: string[]) {
   for (const jobId of ids) await cancelJob(it.domain, it.admin, { jobId })
 }
 
-/** From STARTING to the end. */
+/** Moves a job from STARTING to its end. */
 async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
   const steps: Pick<Move, 'from' | 'to' | 'reason'>[] = [
     { from: 'STARTING', to: 'RUNNING', reason: null },
@@ -167,11 +167,11 @@ describe('a gate of a job', () => {
 test('queue numbers show other users only to callers with permission', async () => {
   const rosa = await it.user('rosa', 'RESEARCHER')
   const [mine, hers] = [await it.submit(), await it.submit({}, rosa)]
-  const read = async (viewer: Viewer) => (await queueNumbers(it.domain, viewer, ['sim', 'nowhere'])).get('sim')
+  const read = async (viewer: Viewer) => (await readQueueCounts(it.domain, viewer, ['sim', 'nowhere'])).get('sim')
   expect(await read(it.admin)).toMatchObject({ pool: 'sim', depth: 2, running: 0, blocked: 0 })
   const forRosa = await read(rosa)
   expect(forRosa?.depth).toBe(2)
   expect(forRosa?.byUser).toEqual([{ userId: rosa.userId, count: 1 }])
-  expect([...(await queueNumbers(it.domain, it.admin, ['nowhere']))]).toEqual([])
+  expect([...(await readQueueCounts(it.domain, it.admin, ['nowhere']))]).toEqual([])
   await cancel(mine, hers)
 })

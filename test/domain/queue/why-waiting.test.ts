@@ -8,7 +8,7 @@ import { makeReason } from '../../../src/domain/reason.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 
-/** Writes findings of the leader by hand where a cluster would have to produce them. */
+/** These tests write findings of the leader directly into the tables. */
 let leader: TestLeader
 
 const { database, it } = await openTestDomain({ nodes: [{ ...simNode, cpuMillis: 2000 }] })
@@ -44,7 +44,7 @@ test('a job that can never run shows that and all of its requirements', async ()
   await clear()
 })
 
-test('a reason of a lane applies to all of its jobs; without one the tables decide', async () => {
+test('a reason of a lane applies to all of its jobs; without a reason the tables decide', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
   const behind = await it.submit({ resources: { cpu: 2 } })
   const limited = await it.submit({ project: 'apollo' })
@@ -64,7 +64,7 @@ test('a reason of a lane applies to all of its jobs; without one the tables deci
   ])
   expect((await about(behind))?.lastConsideredAt).toBeInstanceOf(Date)
   expect(await counts()).toEqual({ HOLD: 1, NO_CAPACITY: 2, PROJECT_LIMIT: 1 })
-  // The leader has found nothing yet; the tables say that no node has a GPU.
+  // The leader has no finding yet; the tables show that no node has a GPU.
   expect(await codes(withGpu)).toEqual(['UNSATISFIABLE'])
   await clear()
 })

@@ -7,7 +7,7 @@ import { findRunViolations, findViolations, selfCheck } from '../../../src/domai
 import type { TestDatabase } from '../../support/database.ts'
 import { createTestDomain, createTestDomainOver, openTestDomain, simNode } from '../../support/domain.ts'
 
-/** Each rule is broken by hand, found, and mended again. */
+/** Each test violates a rule, expects the finding, and repairs the rows. */
 const device = { model: 'T4', memoryGib: 16, tensorCores: true, cuda: [] }
 const nodes = [{ ...simNode, devices: [0, 1].map((index) => ({ ...device, index })) }]
 const { database, it } = await openTestDomain({ nodes })

@@ -21,7 +21,7 @@ test('a requested limit that the executor cannot enforce gives a warning', async
   expect(await warnings({})).toEqual([])
 })
 
-test('what a job lacks in this installation is a warning', async () => {
+test('a field that this installation does not support gives a warning', async () => {
   const simulated = { version: null, available: true, message: null, unenforced: [], warnings: ['No way home'] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   expect(await warnings({})).toEqual(['No way home'])

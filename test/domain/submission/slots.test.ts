@@ -104,7 +104,7 @@ test('a slot is released once, and only by its user', async () => {
   expect(await submit(slot)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
 })
 
-test("another user's slot cannot be used, and looks like a missing one", async () => {
+test("another user's slot cannot be used, and is reported as not found", async () => {
   const theirs = await reserveSlot(it.domain, it.admin, {})
   const message = (id: string) =>
     `The slot reservation ${id} cannot be used: it is expired, consumed, released, or not yours; reserve another slot`
@@ -123,7 +123,7 @@ test('50 concurrent submissions under a limit of 5 make 5 jobs; finished jobs ma
   expect(await submit()).toMatchObject(exceeded)
 })
 
-test('reserving a slot always succeeds without a limit', async () => {
+test('a slot can always be reserved if no limit is set', async () => {
   await updateLimits(it.domain, it.admin, { userMaxActive: null })
   await Promise.all(Array.from({ length: limit * 2 }, () => reserve()))
   expect(await countActiveSlots(it.domain, ann)).toBe(limit * 2)

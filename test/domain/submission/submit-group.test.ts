@@ -211,7 +211,7 @@ test('an SQL error in one item of a group fails only that item', async () => {
   await sql('ALTER TABLE job DROP CONSTRAINT provoked')
 })
 
-test('an unexpected error in one submission of a group fails only that one', async () => {
+test('an unexpected error in one submission of a group fails only that submission', async () => {
   const viewer = await it.user('odd', 'RESEARCHER')
   const defect = new TypeError('a defect')
   const odd = Object.defineProperty({ ...viewer }, 'userName', {

@@ -30,7 +30,7 @@ test('an SQL error in one of 256 submissions fails that one; the other 255 retur
   expect(await findViolations(sql)).toEqual([])
 })
 
-test('noWait refuses a job that needs approval, as not retryable', async () => {
+test('with noWait a job that needs approval is refused as not retryable', async () => {
   await using world = await createTestDomain()
   const { it } = world
   const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const minuteMs = 60_000
 
-/** At the begin of the next minute. */
+/** Measures the pool at the beginning of the next minute. */
 async function measure(): Promise<void> {
   const [row] = await database.db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
   await database.moveTime(minuteMs - (Number(row?.at) % minuteMs))
@@ -45,7 +45,7 @@ async function move(jobId: string, ...steps: Pick<Move, 'from' | 'to' | 'reason'
 const begins = { from: 'STARTING', to: 'RUNNING', reason: null } as const
 
 describe('the use of a pool', () => {
-  test('has the held resources, the waiting jobs and the capacity, by any key', async () => {
+  test('includes held resources, waiting jobs and capacity, grouped by any key', async () => {
     await measure()
     const mine = await it.submit({ resources: { cpu: 1, memoryGib: 1 } })
     const hers = await it.submit({ resources: { cpu: 1, memoryGib: 1 } }, ann)
@@ -54,7 +54,7 @@ describe('the use of a pool', () => {
     for (const id of [mine, hers]) await move(id, begins)
     await measure()
     expect(await read()).toMatchObject([
-      // Two measurements: one without jobs.
+      // There are two measurements, one of them without jobs.
       { key: 'users.ann', running: 0.5, queued: 0.5, cpu: 0.5, memoryBytes: 2 ** 29, started: 1, finished: 0 },
       { key: 'users.local', running: 0.5, queued: 0, cpu: 0.5, cpuCapacity: 2, memoryCapacityBytes: 4 * 2 ** 30 },
     ])
@@ -152,7 +152,7 @@ describe('the use of a pool', () => {
     await database.db.sql.query("DELETE FROM pool_use WHERE account LIKE 'many.%'")
   })
 
-  test('becomes hours after two days, with the same sums, and ends with its retention', async () => {
+  test('is merged into hours after two days, with the same sums, and removed after its retention', async () => {
     const before = await read()
     await database.moveTime(50 * hourMs)
     await mergeMinutes(database.db.sql)

@@ -17,7 +17,7 @@ const sample = (runId: string, values: Partial<RunSample>): RunSample => ({
   ...values,
 })
 
-/** Samples every 10 s up to now, of which each has its index as the number of cores. */
+/** Samples every 10 s up to now; the number of cores of a sample is its index. */
 const fillSql = `
 INSERT INTO run_sample (run_id, seconds, at, cpu_cores, memory_bytes)
 SELECT $1, 10, date_bin('1 hour', berth_now(), to_timestamp(0)) - ($2::int - n) * interval '10 seconds', n, n * 1000
@@ -31,7 +31,7 @@ async function countByLength(runId: string): Promise<Record<number, number>> {
   return Object.fromEntries(rows.map(({ seconds, count }) => [seconds, count]))
 }
 
-test('samples are stored with one time, and those of a deleted run are left out', async () => {
+test('samples of one call are stored with the same time, without samples of deleted runs', async () => {
   const [a, b] = [await addJob(sql, userId), await addJob(sql, userId)]
   await saveSamples(sql, [
     sample(a.runId, { cpuCores: 0.5, memoryBytes: 2 ** 40, gpuPercent: 12.5, gpuMemoryBytes: 2 ** 35 }),
@@ -83,7 +83,7 @@ test('samples of a running run become minutes after an hour and longer later', a
   expect(await countByLength(runId)).toEqual({ 3600: 2 })
 })
 
-test('a year of a run makes a bounded number of samples', async () => {
+test('a run of a year has a bounded number of samples', async () => {
   const { runId } = await addJob(sql, userId)
   for (const [seconds, days] of [
     [10, 0.1],

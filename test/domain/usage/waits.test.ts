@@ -25,6 +25,6 @@ test('percentiles of waits are exact within a factor of 1.2', async () => {
   expect(estimateWait(await countAll([0, 0.5]), 0.95)).toBeLessThan(1)
   expect(await countAll([1e12])).toHaveLength(48)
   expect(estimateWait([], 0.5)).toBeNull()
-  // Exactly half of the waits are in the first place: its upper limit, not the lower one of the fourth place.
+  // Half of the waits are in the first bucket, so the result is its upper limit, not the lower limit of the fourth bucket.
   expect(estimateWait([1, 0, 0, 1], 0.5)).toBe(1)
 })

@@ -135,7 +135,7 @@ describe('a log search', () => {
   it.each([
     [{ query: '' }, '`query` cannot be searched for: The text must have 1 … 255 characters'],
     [{ query: '(', regex: true }, '`query` cannot be searched for: Unmatched ('],
-    [{ query: 'a\nb' }, '`query` cannot be searched for: A line has no line ending'],
+    [{ query: 'a\nb' }, '`query` cannot be searched for: The pattern of a line must not contain a line ending'],
     [{ query: 'a', first: 0 }, '`first` must be 1 … 1000, not 0'],
     [{ query: 'a', first: 1_001 }, '`first` must be 1 … 1000, not 1001'],
     [{ query: 'a', run: 0 }, '`run` must be 1 or more'],

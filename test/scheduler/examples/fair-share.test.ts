@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Cluster, chooseModes, N8, N8x2, node, startCluster, times, v100 } from '../../support/cluster.ts'
 import { until } from '../../support/until.ts'
 
-/** Examples of the specification, by their numbers: the order of fair share, its classes, holds, interactive jobs. */
+/** Examples of docs/how-jobs-wait.md, by number: the order of fair share, preemptable jobs, holds, interactive jobs. */
 const modes = chooseModes('loop')
 const S = { policy: 'FAIR_SHARE' as const, scheduling: {} }
 /** Jobs of one account. */
@@ -31,7 +31,7 @@ async function turns(it: Cluster, seconds: Record<string, number>, starts: numbe
 }
 
 describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
-  test('31: the account with the least usage starts first', async () => {
+  test('example 31: the account with the least usage starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 4, pre: true, ...of('a') })
     await it.submit({ gpu: 3, pre: true, ...of('c') })
@@ -40,7 +40,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(a, b)).toEqual(['QUEUED', 'RUNNING'])
   })
 
-  test('32: two accounts with twenty jobs each get four GPUs each', async () => {
+  test('example 32: two accounts with twenty jobs each get four GPUs each', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const twenty = (account: string) => times(20, { gpu: 1, cpu: 0.1, pre: true, account })
     const ids = await it.together(...twenty('a'), ...twenty('b'))
@@ -48,7 +48,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids.slice(20))).toHaveLength(4)
   })
 
-  test('32: sub-accounts do not get shares of their own', async () => {
+  test('example 32: a sub-account does not get a share of its own', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const jobs = (count: number, account: string) => times(count, { gpu: 1, cpu: 0.1, pre: true, account })
     const names = ['a', 'a.1', 'a.2', 'a.3', 'a.4', 'a.5', 'a.6']
@@ -57,7 +57,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids.slice(21))).toHaveLength(4)
   })
 
-  test('turns: among accounts with equal usage the least recently served starts first', async () => {
+  test('turns: among accounts with equal usage the account served longest ago starts first', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -94,7 +94,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
   test.each([
     ['without a half-life they alternate', null, 'abababab'],
     ['with one, three short jobs follow a long one', 3_600_000, 'abbbabbb'],
-    // A turn takes real time, too, which counts: up to 3 s change nothing.
+    // The starts take real time, which counts too; up to 3 s do not change the order.
   ] as const)('half-life: jobs of 40 s and of 14 s, %s', async (_, shareHalfLifeMs, order) => {
     const scheduling = { nonPreemptableFraction: 1, shareHalfLifeMs }
     await using it = await startCluster({ mode, ...S, scheduling, nodes: [N8()] })
@@ -102,7 +102,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await turns(it, { a: 40, b: 14 }, order.length)).toBe(order)
   })
 
-  test('33: within an account the job with the higher bid starts first', async () => {
+  test('example 33: within an account the job with the higher bid starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [node('n', { cpuMillis: 1_000 })] })
     let running = await it.submit({ ...of('a'), pre: true })
     await it.settle()
@@ -121,7 +121,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
   test.each([
     ['0.5 is before 0.75', {}, 'c'],
     ['with weight 2 it is 0.375, and first', { a: 2 }, 'a'],
-  ] as const)('36: %s', async (_, weights, first) => {
+  ] as const)('example 36: %s', async (_, weights, first) => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()], weights })
     await it.together(
       { cpu: 12, pre: true, ...of('a') },
@@ -132,7 +132,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(a ?? '', c ?? '')).toEqual([first === 'a' ? a : c])
   })
 
-  test('52: a blocked head keeps its node, and jobs behind it start on others', async () => {
+  test('example 52: a blocked head keeps its node, and jobs behind it start on others', async () => {
     const scheduling = { nonPreemptableFraction: 1 }
     const nodes = [node('n'), node('g', { cpuMillis: 4_000, gpus: [v100] })]
     await using it = await startCluster({ mode, ...S, scheduling, nodes })
@@ -148,7 +148,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect((await it.job(behind)).scheduling?.fit).toMatchObject({ freeNow: false, couldEverFit: true })
   })
 
-  test('54: a non-preemptable head at its limit does not block the preemptable class', async () => {
+  test('example 54: a non-preemptable head at the non-preemptable limit does not block preemptable jobs', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 2, ...of('a') })
     await it.settle()
@@ -197,7 +197,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     })
   })
 
-  test('55: a job that can never fit shows that reason and blocks no job, until a suitable node is added', async () => {
+  test('example 55: a job that can never fit shows that reason and blocks no job, until a suitable node is added', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const never = await it.submit({ gpu: 16, pre: true, ...of('a') })
     const bound = await it.submit({ gpu: 16, ...of('a') })
@@ -214,7 +214,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(never)).toEqual(['RUNNING'])
   })
 
-  test('57: held nodes run only jobs that end in time or are preemptable', async () => {
+  test('example 57: held nodes run only jobs that end in time or are preemptable', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -241,7 +241,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(busy, pre, head)).toEqual(['SUCCEEDED', 'INTERRUPTED', 'RUNNING'])
   })
 
-  test('58: of two gangs one runs, and the other holds no resources', async () => {
+  test('example 58: of two gangs one runs, and the other holds no resources', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -261,7 +261,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(waiting)).toEqual(['RUNNING'])
   })
 
-  test('59: an interactive job preempts others at once', async () => {
+  test('example 59: an interactive job preempts others at once', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2() })
     await it.submit({ gpu: 8, pre: true, ...of('heavy') })
     const others = await fill(it, 8, of('light'))
@@ -271,7 +271,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(...others)).toEqual(Array.from({ length: 8 }, () => 'INTERRUPTED'))
   })
 
-  test('60 and 62: a user may run one interactive job; killing it makes room for the next', async () => {
+  test('examples 60 and 62: a user may run one interactive job; killing it makes room for the next', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const first = await it.submit({ interactive: true, stubborn: 20, ...of('a') })
     await it.settle()

@@ -11,7 +11,7 @@ import {
   v100,
 } from '../../support/cluster.ts'
 
-/** Examples of the specification, by their numbers: where jobs go, on this machine and by reservation. */
+/** Examples of docs/how-jobs-wait.md, by number: on which nodes jobs are placed, also by reservation. */
 const modes = chooseModes('pass')
 const P = {
   policy: 'PRIORITY' as const,
@@ -19,7 +19,7 @@ const P = {
 }
 
 describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
-  test('64: GPU requirements choose the node; the weakest sufficient GPU is taken', async () => {
+  test('example 64: a job is placed on the weakest GPU that meets its requirements', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX() })
     const asked = async (resources: Record<string, unknown>, gpu = 1) => {
       const id = await it.submit({ gpu, cpu: 0.1, resources })
@@ -46,7 +46,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await it.answer({ resources: { gpuModel: ['v100'] } })).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('66: one job at a time uses the InfiniBand of a node', async () => {
+  test('example 66: one job at a time uses the InfiniBand of a node', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [node('ib', { gpus: times(8, h100), infiniband: true })] })
     const ask: Ask = { gpu: 2, resources: { infiniband: true } }
     const [one, two] = [await it.submit(ask), await it.submit(ask)]
@@ -57,7 +57,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await it.states(two)).toEqual(['RUNNING'])
   })
 
-  test('66: replicas match the requested node features field by field', async () => {
+  test('example 66: replicas are placed only on nodes with each requested feature', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX(), relaxReplicas: false })
     const answer = await it.answer({ gpu: 1, resources: { replicas: 2, gpuMemoryGib: 16, gpuModel: ['h100'] } })
     expect(answer).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path: ['spec', 'resources', 'infiniband'] }] })
@@ -80,7 +80,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     return state === 'QUEUED' ? 'waits' : runs.nodes[0]?.gpuIds
   }
 
-  test('67: a job waits for named devices, or takes any devices', async () => {
+  test('example 67: a job waits for named devices, or takes any devices', async () => {
     await using it = await fourGpus()
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2] } })).toBe('waits')
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2], anyGpu: true } })).toEqual([2, 3])
@@ -89,7 +89,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [9] } })).toBe('INVALID_INPUT')
   })
 
-  test('68: noWait does not jump the queue; a preview writes no rows', async () => {
+  test('example 68: a job with noWait does not start before waiting jobs; a preview writes no rows', async () => {
     await using it = await fourGpus()
     const older = await it.submit({ gpu: 4, cpu: 0.1 })
     await it.settle()
@@ -116,11 +116,11 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     })
     expect(await count()).toEqual(stored)
     const { job } = (await it.answer({ gpu: 2, cpu: 0.1, ...noWait })) as { job?: { state: string } }
-    // The answer reads the job again, whose run may have started meanwhile.
+    // The answer reads the job again, and its run may have started meanwhile.
     expect(['STARTING', 'RUNNING']).toContain(job?.state)
   })
 
-  test('70: a duration becomes the maximum run time; conflicting values and unknown queues are refused', async () => {
+  test('example 70: a duration becomes the maximum run time; conflicting values and unknown queues are refused', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX() })
     const id = await it.submit({ durationSeconds: 60 })
     expect(await it.sql(`SELECT spec->'maxRunTimeSeconds' AS s FROM job WHERE id = $1`, [id])).toEqual([{ s: 60 }])
@@ -129,7 +129,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await it.answer({ capacityReservationId: 'reservation_none' })).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('70: jobs wait for the window of their capacity reservation, and only they use its nodes in it', async () => {
+  test('example 70: jobs wait for the window of their capacity reservation, and only they use its nodes in it', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [node('n1'), node('n2')] })
     const [{ now } = { now: new Date(0) }] = await it.sql<{ now: Date }>('SELECT berth_now() AS now')
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()

@@ -3,13 +3,13 @@ import { chooseModes, N8, N8x2, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
-/** Examples of the specification, by their numbers: who has to leave for whom. */
+/** Examples of docs/how-jobs-wait.md, by number: which runs are evicted for which jobs. */
 const modes = chooseModes('loop')
 const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
 const of = (account: string) => ({ account })
 
 describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
-  test('38: of two victims only the later started is evicted', async () => {
+  test('example 38: of two victims only the later started is evicted', async () => {
     await using it = await startCluster({ mode, ...S })
     const older = await it.submit({ gpu: 4, pre: true, ...of('x') })
     await it.settle()
@@ -33,7 +33,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     { gpu: 3, cpu: 5, rst: true, bid: 2, ...of('a0') },
   ]
 
-  test('39: three competing jobs swap once per quantum', async () => {
+  test('example 39: three competing jobs swap once per quantum', async () => {
     await using it = await startCluster({ mode, ...S })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     for (let i = 0; i < 5; i++) await it.advance(60)
@@ -41,7 +41,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.states(big, four, three)).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
   })
 
-  test('39: without rotation no job is evicted, and the job of four GPUs is backfilled', async () => {
+  test('example 39: without rotation no job is evicted, and the job of four GPUs is backfilled', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { rotationQuantumMs: -1 } })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     expect(await it.states(big, four, three)).toEqual(['QUEUED', 'RUNNING', 'RUNNING'])
@@ -50,7 +50,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
   })
 
-  test('41: a non-preemptable job evicts a job of a full account, which waits until it ends', async () => {
+  test('example 41: a non-preemptable job evicts a job of a full account, which waits until it ends', async () => {
     await using it = await startCluster({ mode, ...S })
     const a = await it.submit({ gpu: 8, rst: true, ...of('a') })
     await it.settle()
@@ -63,7 +63,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.states(a, b)).toEqual(['RUNNING', 'SUCCEEDED'])
   })
 
-  test('43: no job is evicted when evictions would not free enough', async () => {
+  test('example 43: no job is evicted when evictions would not free enough', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling: { nonPreemptableFraction: 1 } })
     for (let i = 0; i < 2; i++) await it.submit({ gpu: 4, ...of('fill') })
     await it.settle()
@@ -75,7 +75,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.reason(claimant)).toBe('NO_CAPACITY')
   })
 
-  test('45: resources freed for a claimant are reserved for it', async () => {
+  test('example 45: resources freed for a claimant are kept for the claimant', async () => {
     await using it = await startCluster({ mode, ...S })
     const quick = await it.submit({ gpu: 4, rst: true, stubborn: 1, ...of('x') })
     const slow = await it.submit({ gpu: 4, rst: true, stubborn: 20, ...of('x') })
@@ -92,7 +92,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(victims.map(({ id }) => id).sort()).toEqual([quick, slow].sort())
   })
 
-  test('48: a restartable victim keeps its job and log, and gets another run', async () => {
+  test('example 48: a restartable victim keeps its job and log, and gets another run', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
     const before = await it.job(victim)
@@ -109,7 +109,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     ])
   })
 
-  test('49: a preemptable victim that is not restartable ends INTERRUPTED', async () => {
+  test('example 49: a preemptable victim that is not restartable ends INTERRUPTED', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, pre: true, ...of('x') })
     await it.settle()
@@ -129,7 +129,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(evicted).toEqual([{ claimant: 'ml', victim: 'a' }])
   })
 
-  test('lost work: it is counted, and a job that lost work runs twice as long before its next eviction', async () => {
+  test('lost work: lost work is counted, and a job that lost work runs twice as long before its next eviction', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
     await it.settle()
@@ -187,7 +187,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...stream)).toEqual([])
   })
 
-  test('limits: a claimant that may no longer start keeps no resources', async () => {
+  test('limits: a claimant that may no longer start releases the resources held for it', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, stubborn: 20, ...of('x') })
     await it.settle()

@@ -3,7 +3,7 @@ import { CPU, chooseModes, N8, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
-/** Examples of the specification, by their numbers: priorities, limits, starvation, approvals. */
+/** Examples of docs/how-jobs-wait.md, by number: priorities, limits, starvation, approvals. */
 const modes = chooseModes('pass')
 const P = { policy: 'PRIORITY' as const, nodes: [CPU()] }
 const limits = (more: object) => ({
@@ -11,7 +11,7 @@ const limits = (more: object) => ({
 })
 
 describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
-  test('1: jobs start by priority level: 30, 20, 10, 0', async () => {
+  test('example 1: jobs start by priority level: 30, 20, 10, 0', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -36,7 +36,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(order).toEqual(['anna', 'lena', 'rosa', 'vera'])
   })
 
-  test('4: leads may override the priority (0 … 50) of a job that has not started', async () => {
+  test('example 4: leads may override the priority (0 … 50) of a job that has not started', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const running = await it.submit({ as: 'rosa' })
@@ -59,7 +59,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.holding(waiting, other)).toEqual([waiting])
   })
 
-  test('5: two jobs of each user run, up to five; the sixth waits for the pool limit', async () => {
+  test('example 5: two jobs of each user run, and five in the pool; the sixth waits for the limit of the pool', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5, userMaxConcurrent: 2 }) })
     const ids: string[] = []
     for (const as of ['ada', 'bob', 'cyd']) await it.user(as, 'RESEARCHER')
@@ -73,7 +73,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     })
   })
 
-  test('7: limits of the team and the user are reported before the limit of the pool', async () => {
+  test('example 7: limits of the team and the user are reported before the limit of the pool', async () => {
     await using it = await startCluster({
       mode,
       ...P,
@@ -103,7 +103,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.reason(beta[2] ?? '')).toBe('USER_LIMIT')
   })
 
-  test('9: a lowered limit keeps running jobs, and delays the next start', async () => {
+  test('example 9: a lowered limit keeps running jobs, and delays the next start', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5 }) })
     const ids = await Promise.all(Array.from({ length: 6 }, () => it.submit()))
     await it.settle()
@@ -121,7 +121,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids)).toHaveLength(2)
   })
 
-  test('11: jobs that waited for two starvation thresholds come first, at most at level 30', async () => {
+  test('example 11: jobs that waited for two starvation thresholds come first, at most at level 30', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1, starvationThresholdSeconds: 2 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -146,7 +146,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(waited?.seconds).toBeGreaterThanOrEqual(2)
   })
 
-  test('13: retention deletes old finished jobs and keeps active jobs', async () => {
+  test('example 13: retention deletes old finished jobs and keeps active jobs', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     const done = await it.submit({ seconds: 1 })
     await it.settle()
@@ -171,7 +171,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(left.sort()).toEqual([running, queued, blocked, later].sort())
   })
 
-  test('15: a job waiting for approval has a run without allocation; others start past it', async () => {
+  test('example 15: a job waiting for approval has a run without allocation; others start past it', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 2 }) })
     await mutate(it.admin, 'createApprovalRule', { input: { name: 'dear', condition: { costAbove: 50 } } })
     const dear = await it.submit({ estimatedCost: 60 })
@@ -184,7 +184,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     ).toEqual([])
   })
 
-  test('16: a blocked job of an admin does not block jobs of researchers', async () => {
+  test('example 16: a blocked job of an admin does not block jobs of researchers', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 2 }) })
     await it.user('rosa', 'RESEARCHER')
     const blocked = await it.submit({ input: { requiresApproval: true } })
@@ -193,7 +193,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(blocked, ...ids)).toEqual(['BLOCKED', 'RUNNING', 'RUNNING'])
   })
 
-  test('20 and 22: a rejected job fails with the message; an approval does not bypass limits', async () => {
+  test('examples 20 and 22: a rejected job fails with the message; an approval does not bypass limits', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ userMaxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const input = { requiresApproval: true }
@@ -260,7 +260,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(head, owner)).toEqual(['RUNNING', 'QUEUED'])
   })
 
-  test('preemption: a head that leads only by waiting time does not stop others from evicting', async () => {
+  test('preemption: a head that is first only by waiting time does not prevent evictions for other jobs', async () => {
     await using it = await startCluster({
       mode,
       ...P,

@@ -6,7 +6,7 @@ import { CPU, chooseModes, N8, N8x2, startCluster } from '../../support/cluster.
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
-/** Examples of the specification, by their numbers: time, reports, lost nodes, crowds. */
+/** Examples of docs/how-jobs-wait.md, by number: time limits, reports, lost nodes, long queues. */
 const modes = chooseModes('loop')
 const P = {
   policy: 'PRIORITY' as const,
@@ -15,7 +15,7 @@ const P = {
 const S = { policy: 'FAIR_SHARE' as const }
 
 describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => {
-  test('71: in PSI/J a preempted job that resumed never returns to an earlier state', async () => {
+  test('example 71: in PSI/J a preempted job that resumed never returns to an earlier state', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const victim = await it.submit({ gpu: 8, rst: true, account: 'x', seconds: 500 })
     await it.settle()
@@ -30,7 +30,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     expect(events.map(({ psij }) => psij)).toEqual(['QUEUED', 'ACTIVE', 'COMPLETED'])
   })
 
-  test('72: the maximum run time has a default for each kind of job', async () => {
+  test('example 72: the maximum run time has a default for each kind of job', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()] })
     const kinds = [{}, { pre: true }, { rst: true }, { interactive: true }]
     const jobs = await Promise.all(
@@ -45,7 +45,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     expect(maxima).toEqual([172_800, 0, 0, 0])
   })
 
-  test('72: the maximum run time counts from RUNNING, and exceeding it is final', async () => {
+  test('example 72: the maximum run time counts from RUNNING, and exceeding it is final', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()], graceMs: 1_000, clock: systemClock })
     const environment = { SIM_START_SECONDS: 5, SIM_RUN_SECONDS: 1_000, SIM_IGNORE_TERM_SECONDS: 1_000 }
     const id = await it.submit({
@@ -70,7 +70,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     expect(runs[0]?.running).toBeGreaterThan(2.5)
   })
 
-  test('80: a node that is unreachable briefly recovers; after the timeout it is lost', async () => {
+  test('example 80: a node that is unreachable briefly recovers; after the timeout it is lost', async () => {
     await using it = await startCluster({ mode, ...P, nodes: N8x2(), nodeLostAfterMs: 60_000 })
     const [pre, rst] = [
       await it.submit({ gpu: 8, cpu: 16, pre: true }),
@@ -85,7 +85,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     await it.advance(1)
     expect(await it.states(pre, rst)).toEqual(['RUNNING', 'RUNNING'])
     await silence(nodes)
-    // The server must hear the silence before time moves on.
+    // Wait until the server has noticed that the node is unreachable.
     await until(
       async () => {
         await it.advance(61)
@@ -104,7 +104,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     ])
   })
 
-  test('85: 2,000 jobs that cannot fit and 2,000 jobs at a limit block no other job', async () => {
+  test('example 85: 2,000 jobs that cannot fit and 2,000 jobs at a limit block no other job', async () => {
     await using it = await startCluster({
       mode,
       policy: 'PRIORITY',

@@ -19,7 +19,7 @@ import {
 } from '../../support/planning.ts'
 
 const nobody = { cpuMillis: 0, memoryBytes: 0, gpus: [] }
-/** A node with four cores whose backend chooses. */
+/** A node with four cores of a backend that chooses the nodes. */
 const backendNode = (more: Partial<FreeNode> = {}) =>
   node('n1', { cpuMillis: 4_000, freeCpu: 4_000, others: nobody, ...more })
 const short = (asks: LaneAsks = {}) => lane('short', { executor: 'slurm', runSeconds: 60, ...asks })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Contest, type Contestant, contest, type Got } from '../../../simulate/fairness.ts'
+import { type Contest, type Contestant, type Got, runContest } from '../../../simulate/fairness.ts'
 import { mergeSettings } from '../../../src/domain/scheduling.ts'
 import { drain } from '../../../src/scheduler/plan/drain.ts'
 import type { LaneState } from '../../../src/scheduler/plan/model.ts'
@@ -9,7 +9,8 @@ import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
 /**
- * Accounts that always have jobs waiting. `npm run test:whole` has 500 of them where one contest takes half a minute. A part may be off by `within` of the fair one, or by one job.
+ * Accounts that always have jobs waiting. `npm run test:whole` has 500 of them where one contest takes half a minute. A
+ * part may be off by `within` of the fair one, or by one job.
  */
 const alike = (count: number): Contestant[] => range(0, count).map((at) => ({ name: `a${at}` }))
 const many = isWhole ? 500 : 100
@@ -18,13 +19,13 @@ const many = isWhole ? 500 : 100
 const isChosen = ({ nodes, accounts }: { nodes: number; accounts: number }) =>
   isWhole || (nodes !== 8 && accounts !== 8) || nodes === accounts
 
-/** `parts`: the parts that are due; default: by weight. */
+/** `parts`: the fair parts; default: by weight. */
 function unfair(
   asked: Contest,
   amountOf: (got: Got) => number,
   { within, job, parts }: { within: number; job: number; parts?: readonly number[] },
 ) {
-  const got = contest(asked)
+  const got = runContest(asked)
   const due = parts ?? asked.accounts.map(({ weight = 1 }) => weight)
   const dues = due.reduce((sum, part) => sum + part, 0)
   const all = [...got.values()].reduce((sum, each) => sum + amountOf(each), 0)
@@ -47,7 +48,7 @@ describe('accounts with equal weights', () => {
   const mixed = [
     ...[1, 8, 128].map((nodes) => ({ nodes, accounts: 3, job: 0 })),
     { nodes: 1, accounts: 8, job: 0 },
-    // The parts are a few of the largest jobs.
+    // The fair parts are the size of a few of the largest jobs.
     { nodes: 128, accounts: 8, job: 8 * 60 },
     { nodes: 1, accounts: many, job: 8 * 60 },
     { nodes: 8, accounts: many, job: 8 * 60 },
@@ -123,7 +124,7 @@ describe('people of an account and its sub-accounts', () => {
     },
   )
 
-  test('a bid does not bring a person another turn', () => {
+  test('a higher bid does not give a person more starts', () => {
     const ann = laneOf(whole('ann', 'ml'), [1, 2])
     const bids = { ...ann, first: ann.first.map((entry) => ({ ...entry, bid: 10 * entry.sequence })).toReversed() }
     const lanes = [bids, laneOf(whole('bob', 'ml'), [3]), laneOf(whole('zoe', 'bio'), [4])]
@@ -154,7 +155,7 @@ describe('accounts with a half-life of usage', () => {
     expect(unfair(forgetting, ({ gpuSeconds }) => gpuSeconds, fivePercent)).not.toEqual([])
   })
 
-  test('a person with one short job at a time waits for one end of a run, beside seven with long queues', () => {
+  test('a person with one short job at a time waits only until the next run ends, beside seven people with long queues', () => {
     const accounts = [
       ...alike(7).map((one) => ({ ...one, seconds: 1_200 })),
       { name: 'light', seconds: 60, oneAtATime: true },
@@ -162,7 +163,7 @@ describe('accounts with a half-life of usage', () => {
     const shareHalfLifeMs = mergeSettings('FAIR_SHARE', {}).shareHalfLifeMs
     const median = (halfLifeMs: number | null) => {
       const asked = { nodes: 1, accounts, sizes: [1], starts: 2_000, jitter: 0.3, halfLifeMs }
-      const waitsMs = contest(asked).get('light')?.waitsMs ?? []
+      const waitsMs = runContest(asked).get('light')?.waitsMs ?? []
       return (waitsMs.toSorted((a, b) => a - b)[waitsMs.length >> 1] ?? Number.NaN) / 1_000
     }
     // Eight runs of 1,200 s: one of them ends every 150 s.
@@ -221,7 +222,7 @@ describe('any mix of sizes', () => {
       sizes: mixes[mix]?.(at) ?? [],
       weight: weights[at % weights.length] ?? 1,
     }))
-    const got = contest({ nodes, accounts, sizes: [], starts: 1_000, jitter: 0.3, halfLifeMs })
+    const got = runContest({ nodes, accounts, sizes: [], starts: 1_000, jitter: 0.3, halfLifeMs })
     const all = [...got.values()].reduce((sum, { gpuSeconds }) => sum + gpuSeconds, 0)
     const weight = accounts.reduce((sum, each) => sum + each.weight, 0)
     return accounts.map((account) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { figuresOf, type Judged, knownDay, mixedDay, newDay } from '../../../simulate/days.ts'
+import { computeFigures, type Judged, playKnownDay, playMixedDay, playNewDay } from '../../../simulate/days.ts'
 import type { Policy } from '../../../src/domain/lanes.ts'
 import { drain } from '../../../src/scheduler/plan/drain.ts'
 import { forecast } from '../../../src/scheduler/plan/forecast.ts'
@@ -28,12 +28,12 @@ function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spent
 
 describe('forecasts over simulated days', () => {
   const days = (day: (seed: number, policy: Policy) => Judged[], policy: Policy, seeds: number[]) =>
-    figuresOf(seeds.flatMap((seed) => day(seed, policy)))
+    computeFigures(seeds.flatMap((seed) => day(seed, policy)))
 
   test.each(policies)(
     'with known run times under %s the median error is below a tenth of the wait, and p90 covers 90 % of starts',
     (policy) => {
-      const { forecasts, medianError, covered } = days(knownDay, policy, range(0, isWhole ? 15 : 4))
+      const { forecasts, medianError, covered } = days(playKnownDay, policy, range(0, isWhole ? 15 : 4))
       expect(forecasts).toBeGreaterThan(isWhole ? 2_500 : 700)
       expect(medianError).toBeLessThan(0.1)
       expect(covered).toBeGreaterThan(0.85)
@@ -45,7 +45,7 @@ describe('forecasts over simulated days', () => {
   test.each(policies)(
     'on a new installation with stated limits under %s the error is near the bound of decision 24',
     (policy) => {
-      const { forecasts, medianError } = days(newDay, policy, range(0, isWhole ? 12 : 2))
+      const { forecasts, medianError } = days(playNewDay, policy, range(0, isWhole ? 12 : 2))
       expect(forecasts).toBeGreaterThan(20)
       expect(medianError).toBeLessThan(policy === 'PRIORITY' ? 0.33 : 0.5)
     },
@@ -55,7 +55,7 @@ describe('forecasts over simulated days', () => {
   test.each(policies)(
     'with partly unknown run times under %s the error is below a third of the wait, and p90 covers four fifths of starts',
     (policy) => {
-      const { forecasts, medianError, covered } = days(mixedDay, policy, range(0, isWhole ? 7 : 4))
+      const { forecasts, medianError, covered } = days(playMixedDay, policy, range(0, isWhole ? 7 : 4))
       expect(forecasts).toBeGreaterThan(isWhole ? 800 : 250)
       expect(medianError).toBeLessThan(policy === 'PRIORITY' ? 0.2 : 0.33)
       expect(covered).toBeGreaterThan(0.8)
@@ -64,13 +64,13 @@ describe('forecasts over simulated days', () => {
   )
 })
 
-describe('a simulated play of the queue', () => {
+describe('a simulation of the queue', () => {
   const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
   const running = (of = whole('r')) => [
     runningOf(of, waiting(of.id, 900), { placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })] }),
   ]
 
-  test('with limits alone needs one play, and jobs start one after the other', () => {
+  test('is made once if all run times are stated maxima, and jobs start one after the other', () => {
     const found = forecastOf(
       { lanes: [laneOf(whole('a'), [1, 2])], running: running() },
       { j900: runTime({ statedMs: 60_000 }), j1: runTime({ statedMs: 10_000 }), j2: runTime({ statedMs: 10_000 }) },
@@ -109,7 +109,7 @@ describe('a simulated play of the queue', () => {
     expect(found.starts.get('j900')?.p50Ms).toBe(15_000)
   })
 
-  test('keeps the result of the first play when the forecast takes too long', () => {
+  test('keeps the result of the first simulation when the forecast takes too long', () => {
     let steps = 0
     const lanes = [laneOf(whole('a'), range(0, 30))]
     const times = Object.fromEntries(
@@ -140,7 +140,7 @@ describe('a simulated run time', () => {
     expect(drawn(runTime({ history, statedMs: 15_000 }))).toEqual(values)
   })
 
-  test('of a running job exceeds its elapsed time; beyond all of the history it doubles', () => {
+  test('of a running job exceeds its elapsed time; a job longer than all earlier runs takes twice its elapsed time', () => {
     expect(drawn(runTime({ history }), 17_500).every((ms) => ms === 17_500 || [500, 1_500].includes(Number(ms)))).toBe(
       true,
     )

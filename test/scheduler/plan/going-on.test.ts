@@ -21,7 +21,7 @@ import {
 } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 
-/** Work that one round cannot finish continues by itself. */
+/** Work that one round cannot finish is continued without a change of data. */
 
 test('all lanes are tried behind a job with a planned start', () => {
   const planned = lane('planned', { shape: { gpu: 8 } })
@@ -60,7 +60,7 @@ test('a planner without starts refills an exhausted lane window', async () => {
   expect(world.tryOut({ ...candidate, lane: lane('c') })).toMatchObject({ start: { placements: [{ gpuIds: [] }] } })
 })
 
-test('a job that waits for the part of non-preemptable jobs keeps nothing', () => {
+test('a job that waits for the non-preemptable limit keeps no resources from others', () => {
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
@@ -119,7 +119,7 @@ test('two jobs evict the runs that were backfilled on their nodes one after the 
   expect([evicted(), evicted(), evicted()]).toEqual([['j1'], ['j2'], []])
 })
 
-test('a job evicts runs although many jobs before it look for runs in vain', () => {
+test('a job evicts runs although many jobs before it find no runs to evict', () => {
   const busy = (name: string, of: Lane, sequence: number) =>
     runOf({ ...startOf(of, sequence), placements: [placedOn(name, { cpuMillis: 1_000, gpuIds: all })] })
   const vain = range(1, 21).map((at) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { place } from '../../../src/domain/machines/placement.ts'
-import { backfillEviction } from '../../../src/scheduler/plan/backfill.ts'
+import { planBackfillEviction } from '../../../src/scheduler/plan/backfill.ts'
 import { isKnown } from '../../../src/scheduler/plan/expected-ends.ts'
-import { type Claim, isComplete, isVoid, usableFor } from '../../../src/scheduler/plan/holds.ts'
+import { type Claim, computeUsable, isComplete, isVoid } from '../../../src/scheduler/plan/holds.ts'
 import type { Hold, PlannedStart } from '../../../src/scheduler/plan/model.ts'
 import { planStart } from '../../../src/scheduler/plan/planned-starts.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
@@ -21,9 +21,9 @@ const claim = (of: Lane, jobId = 'job_new'): Claim => ({
 
 const planOf = (pool: TestPool, of: Lane, jobId = 'job_head') => planStart(pool, claim(of, jobId))
 
-/** Where the job would go now; whom it would be backfilled on. */
+/** The node on which the job would start now, and the job on whose planned nodes it would be backfilled. */
 function placed(pool: TestPool, of: Lane, jobId?: string) {
-  const room = usableFor(pool, claim(of, jobId))
+  const room = computeUsable(pool, claim(of, jobId))
   const placements = place(of.shape, pool.nodes, { view: room.view })
   return placements && { gpuIds: placements.map(({ gpuIds }) => gpuIds), on: room.backfilled(placements) }
 }
@@ -50,7 +50,7 @@ describe('a planned start', () => {
     })
   })
 
-  test('among runs of unknown length counts on the oldest', () => {
+  test('expects the oldest of the runs of unknown length to end first', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     pool.run(lane('a', { gpu: 8 }), [['n2', range(0, 8)]])
     pool.run(lane('a', { gpu: 8 }), [['n1', range(0, 8)]])
@@ -75,7 +75,7 @@ describe('a planned start', () => {
     expect(planOf(pool, lane('c', { gpu: 1 }), 'job_2')).toMatchObject({ placements: [{ nodeId: 'h' }] })
   })
 
-  test('57: admits jobs that end in time, backfills preemptable jobs, and keeps others waiting', () => {
+  test('example 57: admits jobs that end in time, backfills preemptable jobs, and keeps others waiting', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 7, runSeconds: 60 }), [['n1', range(0, 7)]], { startedMs: pool.nowMs })
     planned(pool, lane('b', { gpu: 8 }))
@@ -116,11 +116,11 @@ describe('a planned start', () => {
     const pool = new TestPool([N8()])
     const all = { shape: { memoryBytes: N8().memoryBytes } }
     const running = pool.run(lane('c', { ...all, ...pre }), [['n1']], { backfilledOn: 'job_head' })
-    const eviction = backfillEviction(pool, claim(lane('b', all), 'job_head'))
+    const eviction = planBackfillEviction(pool, claim(lane('b', all), 'job_head'))
     expect(eviction?.victims.map((victim) => victim.running)).toEqual([running])
   })
 
-  test('counts on a late run after longer and longer delays', () => {
+  test('expects the end of a late run after longer and longer delays', () => {
     const pool = new TestPool([N8()])
     const startedMs = pool.nowMs
     pool.run(lane('a', { gpu: 8, runSeconds: 60 }), [['n1', range(0, 8)]], { startedMs })
@@ -132,7 +132,7 @@ describe('a planned start', () => {
     expect([at(0), at(60), at(89), at(90), at(130)]).toEqual([60, 90, 90, 120, 180])
   })
 
-  test('57: evicts backfilled runs, the latest first, once only their resources are missing', () => {
+  test('example 57: evicts backfilled runs, the latest first, once only their resources are missing', () => {
     const pool = new TestPool([N8()])
     const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
     const wants = lane('b', { gpu: 6 })
@@ -140,9 +140,9 @@ describe('a planned start', () => {
     const on = { backfilledOn: 'job_head' }
     pool.run(lane('c', { gpu: 2, ...pre }), [['n1', [4, 5]]], on)
     const later = pool.run(lane('c', { gpu: 2, ...pre }), [['n1', [6, 7]]], on)
-    expect(backfillEviction(pool, claim(wants, 'job_head'))).toBeNull()
+    expect(planBackfillEviction(pool, claim(wants, 'job_head'))).toBeNull()
     pool.machines.remove(long)
-    const plan = backfillEviction(pool, claim(wants, 'job_head'))
+    const plan = planBackfillEviction(pool, claim(wants, 'job_head'))
     expect(plan?.victims).toMatchObject([{ running: later, tier: 3 }])
     expect(plan?.placements.flatMap(({ gpuIds }) => gpuIds).sort()).toEqual([0, 1, 2, 3, 6, 7])
   })
@@ -174,7 +174,7 @@ describe('a hold with evictions in progress', () => {
     }
   }
 
-  test('45: reserves its resources against all others, preemptable jobs included', () => {
+  test('example 45: keeps its resources from all other jobs, preemptable jobs included', () => {
     const pool = new TestPool([N8()])
     const slow = pool.run(lane('x', { gpu: 4, cpu: 4 }), [['n1', range(4, 8)]], { leaving: true })
     pool.holds.set('job_claimant', kept(pool, range(0, 8)))

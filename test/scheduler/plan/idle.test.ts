@@ -4,7 +4,7 @@ import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import { lane, laneOf, settings, snapshot, startedJobs } from '../../support/planning.ts'
 
-/** A head that waits for something other than the ends of runs keeps nothing from the jobs behind it. */
+/** A head that would not start even if runs ended keeps no resources from the jobs behind it. */
 
 const hourMs = 3_600_000
 const big = node('big', { devices: gpus(h100) })
@@ -28,7 +28,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head who
 })
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
-  '%s: jobs start behind a head with copies of which one finds no node',
+  '%s: jobs start behind a head with several copies if one copy fits on no node',
   (policy) => {
     const world = createWorld(
       snapshot({

@@ -44,7 +44,7 @@ it('a window counts a long lane down as its jobs start', () => {
   }
   window.load(all.length, all.slice(0, windowSize))
   startAll()
-  // A read before the commit, and one after it.
+  // One read before the commit, and one after the commit.
   window.refill(all.slice(0, windowSize))
   for (const { jobId } of all.slice(0, windowSize)) window.leave(jobId)
   window.refill(all.slice(windowSize, 2 * windowSize))
@@ -71,7 +71,7 @@ it('a window counts a job once if a read shows it before its change', () => {
   expect(window.waiting).toBe(windowSize)
 })
 
-/** The rows of the table, and what was written of them and not heard yet. */
+/** The rows of the table, and the changes that the leader has not read yet. */
 class Rows {
   readonly entries: Waiting[] = []
   readonly unheard: ((window: LaneWindow) => void)[] = []
@@ -110,7 +110,7 @@ function refill(window: LaneWindow, rows: Rows): void {
   if (window.needsRefill) window.refill(rows.first())
 }
 
-/** Where somebody was faster, the commit leaves it out. */
+/** The commit omits jobs that another transaction moved first. */
 function start(window: LaneWindow, rows: Rows): void {
   const { head } = window
   if (!head) return

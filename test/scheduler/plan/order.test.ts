@@ -11,7 +11,7 @@ import { tries } from '../../support/whole.ts'
 
 /**
  * Compares the order with a naive one that sorts all jobs again for every start and counts limits from scratch.
- * Machines have room for all jobs, so only order and limits decide.
+ * The machines are large enough for all jobs, so only order and limits decide.
  */
 interface Job {
   of: Lane
@@ -82,7 +82,7 @@ function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSetting
       )
     })[0]
   const inTurn = ({ entry }: Job) => [-entry.bid, entry.sequence]
-  /** The first job of each node, then the node whose turn it is. */
+  /** Takes the first job of each node of the tree, then the node with the smallest share. */
   const ofNodes = (among: readonly Job[], node: Node, choose: (ofNode: readonly Job[]) => Job | undefined) => {
     const firsts = [...Map.groupBy(among, node).values()].flatMap((ofNode) => choose(ofNode) ?? [])
     return first(firsts, (job) => [...shareKey(node, job), ...inTurn(job)])

@@ -60,7 +60,7 @@ describe('under PRIORITY the planner', () => {
     expect(started(of)).toEqual(['j1', 'j2', 'j3'])
   })
 
-  it('keeps for a head that waits for GPUs what it will need, and nothing else', () => {
+  it('keeps only the resources that a head needs which waits for GPUs', () => {
     const of = world([
       laneOf(lane('first', { priority: 30, shape: { gpu: 6 } }), [1, 2]),
       laneOf(lane('small', { shape: { gpu: 1 }, preemptable: true }), [3]),
@@ -82,7 +82,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(world(lanes, { settings: fair() }))).toEqual(['j1', 'j21', 'j2', 'j22', 'j3', 'j23', 'j4', 'j24'])
   })
 
-  it('weighs accounts (36)', () => {
+  it('divides the use of accounts by their weights (36)', () => {
     const running = (of: ReturnType<typeof lane>, cpuMillis: number, gpuIds: number[]) =>
       runningOf(of, waiting(of.id, gpuIds.length + cpuMillis), { placements: [placedOn('n1', { cpuMillis, gpuIds })] })
     const [a, c] = [lane('a', { shape: { gpu: 1 } }), lane('c', { shape: { gpu: 1 } })]
@@ -120,7 +120,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(world(lanes, { nodes, running }))).toEqual(['j3'])
   })
 
-  it('lets preemptable jobs pass a head that waits for the non-preemptable part (54)', () => {
+  it('starts preemptable jobs before a head that waits for the non-preemptable limit (54)', () => {
     const of = world(
       [
         laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2, 3]),

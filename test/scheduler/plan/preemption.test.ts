@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
 import type { Running } from '../../../src/scheduler/plan/model.ts'
 import type { EvictionPlan } from '../../../src/scheduler/plan/preemption.ts'
-import { pathTo } from '../../../src/scheduler/plan/share-tree.ts'
+import { listPathTo } from '../../../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
 import { type LaneAsks, lane, range, TestPool } from '../../support/pool.ts'
 import { tries } from '../../support/whole.ts'
@@ -14,7 +14,7 @@ const pre = { preemptable: true }
 const victimsOf = (plan: EvictionPlan | null) => plan?.victims.map(({ running }) => running) ?? null
 const hour = 3_600_000
 
-/** Any plan leaves the world as it was, and what it gives is free without the victims. */
+/** Checks that planning restores the world, and that the planned placements are free without the victims. */
 function planFor(pool: TestPool, account: string, asks: LaneAsks & { jobId?: string }): EvictionPlan | null {
   const before = JSON.stringify(pool.nodes)
   const { jobId, ...rest } = asks
@@ -26,7 +26,7 @@ function planFor(pool: TestPool, account: string, asks: LaneAsks & { jobId?: str
 const leavers = (...args: Parameters<typeof planFor>) => victimsOf(planFor(...args))
 
 describe('strict preemption: the claimant’s share stays below the victim’s, with the new job counted', () => {
-  test('case 38: evicts exactly one victim, the later started', () => {
+  test('example 38: evicts exactly one victim, the later started', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const later = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -36,7 +36,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(plan?.victims[0]).toMatchObject({ tier: 1, shares: { claimant: [0, 0.5], victim: [1, 0.5] } })
   })
 
-  test('case 38: evicts one victim even if both started at the same moment', () => {
+  test('example 38: evicts one victim even if both started at the same moment', () => {
     const pool = new TestPool([N8()])
     const at = { sinceMs: pool.nowMs }
     pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]], at)
@@ -44,7 +44,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(pool, 'y', { gpu: 4 })).toEqual([later])
   })
 
-  test('case 41: a non-preemptable job evicts runs of a full account and is never a victim', () => {
+  test('example 41: a non-preemptable job evicts runs of a full account and is never a victim', () => {
     const pool = new TestPool([N8()])
     const full = pool.run(lane('a', { gpu: 8, ...rst }), [['n1', range(0, 8)]])
     expect(leavers(pool, 'b', { gpu: 2 })).toEqual([full])
@@ -53,7 +53,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(after, 'a', { gpu: 8, ...rst })).toBeNull()
   })
 
-  test('case 43: evicts no run where evictions cannot free enough', () => {
+  test('example 43: evicts no run where evictions cannot free enough', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     for (const name of ['n1', 'n2']) {
       pool.run(lane('fill', { gpu: 5 }), [[name, range(0, 5)]])
@@ -63,7 +63,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(pool, 'y', { gpu: 3 })).toHaveLength(3)
   })
 
-  test('case 45: evicts two whole jobs; runs being evicted are neither victims nor free', () => {
+  test('example 45: evicts two whole jobs; runs being evicted are neither victims nor free', () => {
     const pool = new TestPool([N8()])
     const first = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const second = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -238,7 +238,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toEqual([run])
   })
 
-  test('an account that lost by rotation within the quantum evicts nothing, and the winner loses nothing', () => {
+  test('an account that lost by rotation within the quantum evicts no run, and the winner loses no run', () => {
     const { pool, run } = full()
     const rotated = (claimant: string, victim: string) =>
       pool.preemptions.splice(0, 1, {
@@ -257,7 +257,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
     expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
   })
 
-  test('is always allowed if the victim cannot evict back', () => {
+  test('is always allowed if the victim could not evict the claimant in return', () => {
     const { pool, run } = full()
     pool.preemptions.push({
       atMs: pool.nowMs - 1,
@@ -286,7 +286,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
   test('does not happen between equal shares', () => {
     const { pool } = full()
     pool.machines.accounts.change(
-      pathTo('y'),
+      listPathTo('y'),
       [...pool.running.values()].flatMap(({ placements }) => placements),
       1,
     )
@@ -295,11 +295,11 @@ describe('rotation preemption: the account with the larger share yields for a qu
 })
 
 describe('interactive claimants', () => {
-  test('case 59: evict eight runs of the heaviest account', () => {
+  test('example 59: evict eight runs of the heaviest account', () => {
     const pool = new TestPool([N8()])
     for (const gpu of range(0, 8)) pool.run(lane('light', { gpu: 1, ...pre }), [['n1', [gpu]]])
     pool.machines.accounts.change(
-      pathTo('heavy'),
+      listPathTo('heavy'),
       [...pool.running.values()].flatMap(({ placements }) => placements),
       1,
     )
@@ -309,7 +309,7 @@ describe('interactive claimants', () => {
     expect(plan?.placements).toMatchObject([{ interactive: true }])
   })
 
-  test('evict the fewest jobs, then the least work lost, their own account last', () => {
+  test('evict as few jobs as possible, then the jobs that lose the least work, their own account last', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const run = (account: string, on: string, ids: number[]) =>
       pool.run(lane(account, { gpu: ids.length, ...pre }), [[on, ids]])
@@ -350,7 +350,7 @@ describe('interactive claimants', () => {
     runs.reduce((sum, { sinceMs }) => sum + pool.nowMs - sinceMs, 0),
   ]
 
-  /** Every set of runs is tried. */
+  /** Finds the minimal set by trying every set of runs. */
   function cheapest(pool: TestPool, asks: LaneAsks): Cost | null {
     const runs = [...pool.running.values()]
     const { shape } = lane('me', asks)

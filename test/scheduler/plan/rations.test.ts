@@ -36,7 +36,7 @@ describe('limits of a GPU model', () => {
     expect(nodesOf(planPass(of(0), { startsMax: 10 }))).toEqual([])
   })
 
-  it('let a job at its limit wait for another model in order, with a planned start', () => {
+  it('give a job at its limit a planned start on another model', () => {
     const world = createWorld(
       snapshot({
         nowMs: 10_000_000,
@@ -100,7 +100,7 @@ describe('limits of a GPU model', () => {
   })
 })
 
-/** A run holds these GPUs of the node without an end. */
+/** A run without a known end that holds these GPUs of the node. */
 function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): Running {
   return runOf({
     lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
-import { interactiveOutcome } from '../../../src/scheduler/plan/consider.ts'
-import { usableFor } from '../../../src/scheduler/plan/holds.ts'
+import { checkInteractiveLimit } from '../../../src/scheduler/plan/consider.ts'
+import { computeUsable } from '../../../src/scheduler/plan/holds.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
-import { nextWindowMs, nodesFor, reservationGate } from '../../../src/scheduler/plan/reservations.ts'
+import { findNextWindowMs, findReservationGate, listNodesFor } from '../../../src/scheduler/plan/reservations.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { node } from '../../support/machines.ts'
 import { laneOf, n8, settings, snapshot, startedJobs } from '../../support/planning.ts'
@@ -24,24 +24,27 @@ function poolAt(nowMs: number): TestPool {
 function open(pool: TestPool, asks: LaneAsks = {}): string[] {
   const of = lane('a', asks)
   const entry = { jobId: 'job_1', laneId: of.id, runId: 'run_1', run: 1, bid: 0, sequence: 1, sinceMs: 0 }
-  const { view } = usableFor(pool, { lane: of, entry, ration: unlimited })
+  const { view } = computeUsable(pool, { lane: of, entry, ration: unlimited })
   return pool.nodes.flatMap((one) => (place(of.shape, [one], { view }) ? [one.name] : []))
 }
 
 describe('a capacity reservation', () => {
   const own = { reservationId: 'reservation_1' }
 
-  test('70: makes its jobs wait for the window, then gives them its nodes exclusively', () => {
+  test('example 70: makes its jobs wait for the window, then gives them its nodes exclusively', () => {
     const of = lane('a', own)
-    expect(reservationGate(poolAt(startsMs - 1), of)).toMatchObject({
+    expect(findReservationGate(poolAt(startsMs - 1), of)).toMatchObject({
       reason: { code: 'RESERVATION_WINDOW' },
       untilMs: startsMs,
     })
-    expect(reservationGate(poolAt(startsMs), of)).toBeNull()
+    expect(findReservationGate(poolAt(startsMs), of)).toBeNull()
     expect(open(poolAt(startsMs), own)).toEqual(['n2'])
-    expect(reservationGate(poolAt(endsMs), of)).toMatchObject({ reason: { code: 'RESERVATION_WINDOW' }, untilMs: null })
-    expect(reservationGate(poolAt(startsMs), lane('a', { reservationId: 'reservation_2' }))).not.toBeNull()
-    expect(reservationGate(poolAt(startsMs - 1), lane('a'))).toBeNull()
+    expect(findReservationGate(poolAt(endsMs), of)).toMatchObject({
+      reason: { code: 'RESERVATION_WINDOW' },
+      untilMs: null,
+    })
+    expect(findReservationGate(poolAt(startsMs), lane('a', { reservationId: 'reservation_2' }))).not.toBeNull()
+    expect(findReservationGate(poolAt(startsMs - 1), lane('a'))).toBeNull()
   })
 
   test('lets other jobs use its nodes only if they end before the window', () => {
@@ -84,7 +87,7 @@ describe('a capacity reservation', () => {
     expect(world.views().lanes.get(asks.id)).toMatchObject({ headJobId: 'j2', reason: { code: 'NO_CAPACITY' } })
   })
 
-  test('marks a job unsatisfiable if none of its nodes fits, whatever other nodes offer', () => {
+  test('marks a job unsatisfiable if it fits on no reserved node, even if it fits on other nodes', () => {
     const asks = lane('a', { ...own, shape: { gpu: 1 } })
     const withGpus = n8('n1')
     const world = createWorld(
@@ -98,13 +101,13 @@ describe('a capacity reservation', () => {
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual([])
     const reason = { code: 'UNSATISFIABLE', message: expect.stringContaining('No node of reservation reservation_1') }
     expect(world.views().lanes.get(asks.id)).toMatchObject({ reason })
-    expect(nodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])
+    expect(listNodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])
   })
 
   test('reports the next start or end of its window', () => {
-    expect(nextWindowMs(poolAt(startsMs - 1))).toBe(startsMs)
-    expect(nextWindowMs(poolAt(startsMs))).toBe(endsMs)
-    expect(nextWindowMs(poolAt(endsMs))).toBeNull()
+    expect(findNextWindowMs(poolAt(startsMs - 1))).toBe(startsMs)
+    expect(findNextWindowMs(poolAt(startsMs))).toBe(endsMs)
+    expect(findNextWindowMs(poolAt(endsMs))).toBeNull()
   })
 })
 
@@ -112,18 +115,18 @@ describe('a second interactive run of a user', () => {
   const mine = lane('a', { interactive: true, userId: 'u1' })
   const asked = lane('b', { interactive: true, userId: 'u1' })
 
-  test('60: is refused whatever its account, and the refusal names the first', () => {
+  test('example 60: is refused whatever its account, and the refusal names the first', () => {
     const pool = new TestPool([node('n1')])
-    expect(interactiveOutcome(pool, asked)).toBeNull()
+    expect(checkInteractiveLimit(pool, asked)).toBeNull()
     const { jobId } = pool.run(mine, [['n1']])
-    expect(interactiveOutcome(pool, asked)).toEqual({ kind: 'refused', info: expect.stringContaining(jobId) })
-    expect(interactiveOutcome(pool, lane('a', { interactive: true, userId: 'u2' }))).toBeNull()
+    expect(checkInteractiveLimit(pool, asked)).toEqual({ kind: 'refused', info: expect.stringContaining(jobId) })
+    expect(checkInteractiveLimit(pool, lane('a', { interactive: true, userId: 'u2' }))).toBeNull()
   })
 
-  test('62: waits while the first is being cancelled', () => {
+  test('example 62: waits while the first is being cancelled', () => {
     const pool = new TestPool([node('n1')])
     const { jobId } = pool.run(mine, [['n1']], { state: 'CANCELLING' })
-    expect(interactiveOutcome(pool, asked)).toMatchObject({
+    expect(checkInteractiveLimit(pool, asked)).toMatchObject({
       kind: 'waiting',
       reason: { code: 'INTERACTIVE_QUOTA', jobId },
     })

@@ -17,12 +17,12 @@ function troubleIn(count: number, kind: Kind): string[] {
 }
 
 describe('preemption reaches a stable state', () => {
-  test('with strict shares on one node, and on two nodes with runs that are not evicted', () => {
+  test('with the strict rule on one node, and on two nodes with runs that cannot be evicted', () => {
     expect(troubleIn(2000, { nodes: 1, ...strictAlone })).toEqual([])
     expect(troubleIn(300, { nodes: 2, ...strictAlone })).toEqual([])
   })
 
-  test('with strict shares that count past use', () => {
+  test('with the strict rule and a half-life', () => {
     const remembering = { quantumPasses: null, passes: 400, halfLifePasses: 20 }
     expect(troubleIn(200, { nodes: 1, ...remembering })).toEqual([])
     expect(troubleIn(100, { nodes: 2, ...remembering })).toEqual([])
@@ -40,7 +40,7 @@ describe('preemption reaches a stable state', () => {
   })
 })
 
-describe('case 39: three jobs that would evict each other forever', () => {
+describe('example 39: three jobs that would evict each other forever', () => {
   const rst = { restartable: true }
   const job = (account: string, bid: number, asks: { gpu: number; cpu: number }): Asks => ({
     of: lane(account, { ...asks, ...rst }),
@@ -60,7 +60,7 @@ describe('case 39: three jobs that would evict each other forever', () => {
   })
 })
 
-test('three accounts that want all of a node take turns of equal length', () => {
+test('three accounts that need a whole node alternate after equal times', () => {
   const jobs = ['a', 'b', 'c'].map((account) => ({
     of: lane(account, { gpu: 8, restartable: true }),
     bid: 0,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 import type { Views } from '../../../src/scheduler/plan/leader-store.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
-import { Shown } from '../../../src/scheduler/plan/views.ts'
+import { PublishedRows } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 import { tries } from '../../support/whole.ts'
@@ -37,7 +37,7 @@ const rules = (max: number): LimitRule[] => [
   { code: 'USER_LIMIT', on: 'user:', each: true, counts: 'jobs', model: null, max },
 ]
 
-/** All rows, but for when they were looked at. */
+/** All rows, without the times at which they were considered. */
 const said = (shown: Watched['shown']) =>
   JSON.stringify(
     Object.values(shown).map((rows) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -140,7 +140,7 @@ class Watched {
   }
 }
 
-test('a lane considered again without changes is published, but not flagged as news', () => {
+test('a lane considered again without changes is published, but readers are not woken', () => {
   const held = settings({ rules: rules(0) })
   const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
   const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
@@ -166,7 +166,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
         for (const one of steps) of.do(one)
         of.show()
         of.world.state.touched.everything()
-        const anew = new Shown().changes(of.world.state)
+        const anew = new PublishedRows().changes(of.world.state)
         expect(of.shown).toEqual({ lanes: anew.lanes, plans: anew.plans, accounts: anew.accounts })
       }),
       { numRuns: tries(400) },

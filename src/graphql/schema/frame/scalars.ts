@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { hasInfinite, isDeeper, jsonDepthMax } from '../../../domain/closure.ts'
+import { hasInfiniteNumber, isDeeperThan, jsonDepthMax } from '../../../domain/closure.ts'
 import { isShownText } from '../../../domain/parse.ts'
 import { builder } from './builder.ts'
 
@@ -47,8 +47,9 @@ builder.scalarType('JSONObject', {
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new GraphQLError('JSONObject must be an object')
-    if (isDeeper(value, jsonDepthMax)) throw new GraphQLError(`JSONObject may be at most ${jsonDepthMax} levels deep`)
-    if (hasInfinite(value)) throw new GraphQLError('JSONObject must not contain numbers beyond ±1.8e308')
+    if (isDeeperThan(value, jsonDepthMax))
+      throw new GraphQLError(`JSONObject may be at most ${jsonDepthMax} levels deep`)
+    if (hasInfiniteNumber(value)) throw new GraphQLError('JSONObject must not contain numbers beyond ±1.8e308')
     return Object.fromEntries(Object.entries(value))
   },
 })

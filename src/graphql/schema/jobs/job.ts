@@ -2,7 +2,7 @@ import { maySee } from '../../../domain/access.ts'
 import { listAllowedActions } from '../../../domain/control/allowed-actions.ts'
 import { sessionsListedMax } from '../../../domain/control/sessions.ts'
 import { isSatisfied } from '../../../domain/jobs/dependencies.ts'
-import { isAlive, psijState, type StateReason as Reason, stateCategory } from '../../../domain/state.ts'
+import { isAlive, type StateReason as Reason, stateCategory, toPsijState } from '../../../domain/state.ts'
 import type { JobRow } from '../../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../../platform/generated/client.ts'
 import { closureCost, positionCost, reasonCost } from '../../caller-limits.ts'
@@ -128,7 +128,7 @@ builder.node(JobRef, {
     psijState: t.field({
       type: PsijState,
       description: 'State in PSI/J terms.',
-      resolve: ({ state, startedAt }) => psijState(state, startedAt !== null),
+      resolve: ({ state, startedAt }) => toPsijState(state, startedAt !== null),
     }),
     user: objectField(t, 'userId', 'The submitter.'),
     team: objectFieldOrNull(t, 'teamId', 'Team of the job; null: none.'),

@@ -1,7 +1,7 @@
 import type { Estimate } from '../../../domain/queue/estimate.ts'
-import { type Fit as FitShape, isThere } from '../../../domain/queue/fit.ts'
+import { type Fit as FitShape, placedFit } from '../../../domain/queue/fit.ts'
 import type { WaitingFacts } from '../../../domain/queue/why-waiting.ts'
-import { type Reason, unnamed } from '../../../domain/reason.ts'
+import { hideBlockingJob, type Reason } from '../../../domain/reason.ts'
 import { estimateCost, fitCost } from '../../caller-limits.ts'
 import type { RequestContext } from '../../rows/context.ts'
 import { loadNodes } from '../../rows/loaders.ts'
@@ -17,7 +17,7 @@ const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise
   viewer.permissions.has('job.view.all') || (await load.job.load(jobId)) !== null
 
 const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =>
-  reason.jobId === null || (await seesJob(reason.jobId, context)) ? reason : unnamed(reason)
+  reason.jobId === null || (await seesJob(reason.jobId, context)) ? reason : hideBlockingJob(reason)
 
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
@@ -178,7 +178,7 @@ export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
       type: Fit,
       description: 'Whether the pool has the requested resources.',
       complexity: fitCost,
-      resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? isThere,
+      resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? placedFit,
     }),
     hold: objectFieldOrNull(t, 'holdId', 'Nodes kept for the job; null: none.'),
     estimatedStart: t.field({

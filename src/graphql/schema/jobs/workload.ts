@@ -1,5 +1,5 @@
 import { seesAll } from '../../../domain/access.ts'
-import type { QueueNumbers } from '../../../domain/queue/queue.ts'
+import type { QueueCounts } from '../../../domain/queue/queue.ts'
 import { gatedMax, type ReasonCount } from '../../../domain/queue/reason-counts.ts'
 import { isAlive, jobStates } from '../../../domain/state.ts'
 import { capList } from '../../admission/argument-bounds.ts'
@@ -17,7 +17,7 @@ import { nullIfNotFound } from '../frame/problem.ts'
 import { PoolRef } from '../frame/refs.ts'
 import { JobConnection } from './job-connection.ts'
 
-export const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
+export const StateCount = builder.objectRef<QueueCounts['byState'][number]>('StateCount').implement({
   description: 'Number of jobs in a state.',
   fields: (t) => ({
     state: t.expose('state', { type: JobState, description: 'State of the counted jobs.' }),
@@ -33,7 +33,7 @@ const ReasonCountRef = builder.objectRef<ReasonCount>('ReasonCount').implement({
   }),
 })
 
-const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount').implement({
+const UserCount = builder.objectRef<QueueCounts['byUser'][number]>('UserCount').implement({
   description: 'Number of jobs of a user.',
   fields: (t) => ({
     user: objectField(t, 'userId', 'The user whose jobs are counted.'),
@@ -43,7 +43,7 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
 
 const aliveStates = jobStates.filter(isAlive)
 
-const WorkloadRef = builder.objectRef<QueueNumbers>('Workload')
+const WorkloadRef = builder.objectRef<QueueCounts>('Workload')
 
 builder.node(WorkloadRef, {
   description: 'Snapshot of the running and waiting jobs of a pool.',
@@ -114,7 +114,7 @@ builder.subscriptionField('workloadStatus', (t) =>
       'Streams snapshots of the jobs of each pool: the first immediately, then up to 4 per second after changes, and at least one every 15 s.',
     args: { pool: t.arg.string({ description: 'Name of the pool; default: all pools, each in messages of its own.' }) },
     subscribe: (_root, args, { queueWatch, viewer }) => queueWatch.watch(viewer, args.pool ?? null),
-    resolve: (numbers: QueueNumbers) => numbers,
+    resolve: (numbers: QueueCounts) => numbers,
   }),
 )
 

@@ -1,7 +1,7 @@
 import { type Viewer, visibleTo } from '../../../domain/access.ts'
-import { isOpenSql, type KnownApproval } from '../../../domain/control/approvals.ts'
+import { isPendingSql, type KnownApproval } from '../../../domain/control/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../../domain/control/approve.ts'
-import { decidableSql, mayDecide } from '../../../domain/control/approvers.ts'
+import { makeDecidableSql, mayDecide } from '../../../domain/control/approvers.ts'
 import { ApprovalNotAllowed, InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { capBulk, capList } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
@@ -110,7 +110,7 @@ function filterSql({ statuses, decidable, requestedBy, rules }: Filter, { bind, 
   const isOneOf = (values: readonly string[]) => `= ANY(${bind(values)}::text[])`
   const conditions = [
     statuses == null ? '' : statusSql(statuses, isOneOf),
-    decidable == null ? '' : `${decidable ? '' : 'NOT '}(${decidableSql(viewer, 'a', { bind, singleUser })})`,
+    decidable == null ? '' : `${decidable ? '' : 'NOT '}(${makeDecidableSql(viewer, 'a', { bind, singleUser })})`,
     requestedBy == null ? '' : `a.requested_by ${isOneOf(requestedBy)}`,
     rules == null ? '' : `a.rule_name IN (SELECT name FROM approval_rule WHERE id ${isOneOf(rules)})`,
   ]
@@ -120,8 +120,8 @@ function filterSql({ statuses, decidable, requestedBy, rules }: Filter, { bind, 
 /** The index of open requests does not apply to an expression over the status. */
 const statusSql = (statuses: readonly string[], isOneOf: (values: readonly string[]) => string) =>
   statuses.join() === 'PENDING'
-    ? isOpenSql('a')
-    : `CASE WHEN a.status = 'PENDING' AND NOT (${isOpenSql('a')}) THEN 'EXPIRED' ELSE a.status::text END ${isOneOf(statuses)}`
+    ? isPendingSql('a')
+    : `CASE WHEN a.status = 'PENDING' AND NOT (${isPendingSql('a')}) THEN 'EXPIRED' ELSE a.status::text END ${isOneOf(statuses)}`
 
 declareList('approvals', ApprovalConnection, {
   description: 'Approvals of jobs that you may see, newest first.',
@@ -138,7 +138,7 @@ builder.objectField(ViewerRef, 'pendingDecisions', (t) =>
     complexity: countCost,
     async resolve(viewer, _args, { listSql, domain: { singleUser } }) {
       const where = (bind: Bind) =>
-        `${visibleTo(viewer, 'j', bind)} AND ${decidableSql(viewer, 'a', { bind, singleUser })}`
+        `${visibleTo(viewer, 'j', bind)} AND ${makeDecidableSql(viewer, 'a', { bind, singleUser })}`
       return (await createCount(listSql, { listing: approvalsListing, where })()).count
     },
   }),

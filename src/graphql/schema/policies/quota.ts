@@ -1,6 +1,6 @@
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { quotaActions, quotaScopes } from '../../../domain/limits/quota-rules.ts'
-import { byQuotaType, quotaTypes } from '../../../domain/limits/quota-types.ts'
+import { mapQuotaTypes, quotaTypes } from '../../../domain/limits/quota-types.ts'
 import {
   createQuota,
   deleteQuota,
@@ -26,7 +26,7 @@ import { ViewerRef } from '../people/viewer.ts'
 
 export const QuotaTypeRef = builder.enumType('QuotaType', {
   description: 'Quantity that a quota limits.',
-  values: describeValues(byQuotaType(({ description }) => description)),
+  values: describeValues(mapQuotaTypes(({ description }) => description)),
 })
 
 export const QuotaActionRef = builder.enumType('QuotaAction', {

@@ -4,7 +4,7 @@ import { createStore } from '../../../ground/store.ts'
 const storageKey = 'berth-seen-jobs'
 const seenMax = 500
 
-function readStoredChunks(): string[] {
+function readStoredIds(): string[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]')
     return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string') : []
@@ -13,7 +13,7 @@ function readStoredChunks(): string[] {
   }
 }
 
-const seen = createStore<ReadonlySet<string>>(new Set(readStoredChunks()))
+const seen = createStore<ReadonlySet<string>>(new Set(readStoredIds()))
 
 export function markSeen(ids: readonly string[]): void {
   const more = ids.filter((id) => !seen.read().has(id))
