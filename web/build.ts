@@ -32,7 +32,7 @@ async function writeManifest(folder: string): Promise<void> {
   await writeFile(join(folder, 'documents.json'), JSON.stringify(Object.fromEntries(byHash)))
 }
 
-/** Fonts are compressed by their format. */
+/** Fonts are not compressed again, because their format is compressed. */
 async function compressAssets(folder: string): Promise<void> {
   const paths = globSync('assets/*.{js,css,svg}', { cwd: folder })
   const compress = async (path: string) => {
@@ -48,7 +48,7 @@ async function compressAssets(folder: string): Promise<void> {
 async function buildConsole(): Promise<void> {
   const stamp = await hashSources()
   if (existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp) return
-  // Vite reads it: a test that builds the console must not build that of a developer.
+  // Vite reads NODE_ENV. Without this, a test would make a development build.
   process.env['NODE_ENV'] = 'production'
   const { build } = await import('vite')
   const folder = `${dist}.new-${process.pid}`

@@ -1,12 +1,12 @@
-/** The text of a GraphQL document without white space that has no meaning. The documents of the console have no strings. */
+/** Removes insignificant white space from a GraphQL document. The documents of the console contain no strings. */
 export const shortenDocument = (text: string): string =>
   text
     .replace(/\s+/g, ' ')
     .replace(/ ?([{}()[\],:=|!]) ?/g, '$1')
     .trim()
 
-/** A plug-in of Vite: documents are a seventh of the first JavaScript. */
-export const shortDocuments = {
+/** A Vite plug-in. Documents are a seventh of the JavaScript that the browser loads first. */
+export const minifyDocuments = {
   name: 'short-documents',
   enforce: 'pre',
   transform: (code: string, id: string) =>

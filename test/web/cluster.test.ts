@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CellColors } from '../../web/pages/cluster/cell-colors.ts'
 import { fitNode, parseRequest } from '../../web/pages/cluster/fits.ts'
 import { findSpot, layOutMap, listBlocks } from '../../web/pages/cluster/map-layout.ts'
-import { applyChange, type MapNode } from '../../web/pages/cluster/node-changes.ts'
+import { applyNodeChange, type MapNode } from '../../web/pages/cluster/node-changes.ts'
 import { findCondition } from '../../web/pages/cluster/node-condition.ts'
 
 const gib = 2 ** 30
@@ -95,11 +95,11 @@ it('colours count the GPUs of their legend', () => {
 
 it('changes replace, add and remove nodes; a start forgets the nodes of earlier messages', () => {
   const [a, b] = [makeNode('a'), makeNode('b')]
-  const first = applyChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
-  const next = applyChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
+  const first = applyNodeChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
+  const next = applyNodeChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
   expect([...next.keys()]).toEqual(['b'])
   expect(next.get('b')?.gpus[0]?.allocated).toBe(true)
-  expect([...applyChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
+  expect([...applyNodeChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
 })
 
 it('the cells of a job that touch each other in a line are one block', () => {

@@ -4,7 +4,7 @@ import { describeChange, differ } from '../../web/pages/compare/facts.ts'
 import { findLogDifference, type LogPart, linesPerRead } from '../../web/pages/compare/log-difference.ts'
 import { diffLogs } from '../../web/pages/compare/log-rows.ts'
 import { findDifferences } from '../../web/pages/compare/spec-difference.ts'
-import { findAxes, heatOf, sortValues } from '../../web/pages/sweep/sweep-axes.ts'
+import { chooseHeatStep, findAxes, sortValues } from '../../web/pages/sweep/sweep-axes.ts'
 
 it('specs are compared field by field, and lists of names by name', () => {
   const a = { command: ['sh', '-c', 'x y'], resources: { gpu: 1, cpu: 2 }, environment: [{ name: 'A', value: '1' }] }
@@ -86,8 +86,8 @@ it('the labels that differ are the axes of a sweep; numbers stand in their order
 })
 
 it('heat goes from the lowest to the highest value', () => {
-  expect([1, 2, 5, null].map((each) => heatOf(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
-  expect(heatOf(3, [3, 3])).toBe(1)
+  expect([1, 2, 5, null].map((each) => chooseHeatStep(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
+  expect(chooseHeatStep(3, [3, 3])).toBe(1)
 })
 
 it('amounts are compared with the first job, and marked from a tenth on', () => {

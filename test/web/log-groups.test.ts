@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findGroups, groupAround, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
+import { findGroupAround, findGroups, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
 import { buildRows, drawTicks, hideGroups } from '../../web/features/log/rows.ts'
 
 const marksOf = (...lines: [number, string][]) => readMarks(lines.map(([line, text]) => ({ line, text })))
@@ -38,7 +38,7 @@ it('a group ends at its end mark or before the next group, and the last one is o
     { from: 10, to: 11, isOpen: false },
     { from: 12, to: 20, isOpen: true },
   ])
-  expect([2, 3, 4, 5, 8].map((line) => groupAround(groups, line)?.from)).toEqual([undefined, 2, 2, undefined, 6])
+  expect([2, 3, 4, 5, 8].map((line) => findGroupAround(groups, line)?.from)).toEqual([undefined, 2, 2, undefined, 6])
 })
 
 describe('rows of folded groups', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foldSpans, lastState, parseLine, toPlainText } from '../../web/features/log/ansi.ts'
+import { foldSpans, parseLine, readLastState, toPlainText } from '../../web/features/log/ansi.ts'
 import { formatJsonLine } from '../../web/features/log/json-line.ts'
 import { allStreams } from '../../web/features/log/line-store.ts'
 import { formatElapsed } from '../../web/features/log/line-time.ts'
@@ -8,8 +8,8 @@ import { findMatch, nothingFound, searchLog, splitMatches, toHighlighter } from 
 import { formatRange, parseRange, parseTarget } from '../../web/features/log/range.ts'
 import { buildRows, drawTicks } from '../../web/features/log/rows.ts'
 import {
-  barLength,
   barPxMax,
+  computeBarPx,
   findEndPlace,
   measureOffset,
   movePlace,
@@ -31,9 +31,9 @@ describe('a line of a terminal', () => {
 
   it('shows the last state of a line that was written over', () => {
     expect(toPlainText('10 %\r20 %\r30 %')).toBe('30 %')
-    expect(lastState('10 %\r20 %\r30 %')).toEqual({ text: '30 %', updates: 3 })
+    expect(readLastState('10 %\r20 %\r30 %')).toEqual({ text: '30 %', updates: 3 })
     expect(toPlainText('done\r')).toBe('done')
-    expect(lastState('done\r').updates).toBe(0)
+    expect(readLastState('done\r').updates).toBe(0)
     expect(toPlainText('spin |\b/\b-')).toBe('spin -')
   })
 
@@ -145,12 +145,12 @@ describe('the scroll bar', () => {
 
   it('is the place itself while a browser can lay out all rows', () => {
     expect(toPlace(1_800, geometry(10_000))).toBeCloseTo(100, 6)
-    expect(barLength(geometry(10_000))).toBe(180_000)
+    expect(computeBarPx(geometry(10_000))).toBe(180_000)
   })
 
   it('reaches the first and the last of ten million lines, and comes back to each place', () => {
     const long = geometry(10_000_000)
-    expect(barLength(long)).toBe(barPxMax)
+    expect(computeBarPx(long)).toBe(barPxMax)
     expect(toPlace(0, long)).toBe(0)
     expect(toPlace(barPxMax - 600, long)).toBe(10_000_000 - 600 / 18)
     for (const place of [1, 500_000.5, 9_999_900]) expect(toPlace(toScrollTop(place, long), long)).toBeCloseTo(place, 3)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readSpecHash } from '../../web/features/spec/spec-link.ts'
 import { inputTypes } from '../../web/generated/spec-fields.ts'
-import { fill, findUnused, parseSweep, sweepSpecs } from '../../web/pages/submit/combinations.ts'
+import { fillReferences, findUnused, parseSweep, sweepSpecs } from '../../web/pages/submit/combinations.ts'
 import { isScript, joinWords, needsShell, splitWords } from '../../web/pages/submit/command-words.ts'
 import { findFieldText, formatCommand, parseCommand } from '../../web/pages/submit/field-texts.ts'
 import { essentials, findField, moreGroups, readValue, writeValue } from '../../web/pages/submit/spec-fields.ts'
@@ -169,7 +169,7 @@ describe('a sweep', () => {
     })
     expect(findUnused(spec, sweep)).toEqual([])
     expect(findUnused({ command: ['t'] }, sweep)).toEqual(['lr'])
-    expect(fill({ a: [`$\{lr}`] }, { lr: '$&' })).toEqual({ a: ['$&'] })
+    expect(fillReferences({ a: [`$\{lr}`] }, { lr: '$&' })).toEqual({ a: ['$&'] })
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { alignFrom, chooseBucket, lengthen, readRange, widen } from '../../web/pages/usage/usage-range.ts'
+import { alignFrom, chooseBucket, lengthenBucket, readRange, widenRange } from '../../web/pages/usage/usage-range.ts'
 import { chartByKey, listMoments, listTotals, sumPoints, type UsagePoint } from '../../web/pages/usage/usage-series.ts'
 
 const nowMs = Date.parse('2026-11-26T12:00:00Z')
@@ -28,14 +28,14 @@ it('the time of the URL counts back from now, or names dates', () => {
 it('buckets are round and few, and begin at round times', () => {
   const range = (hours: number) => ({ fromMs: nowMs - hours * hourMs, toMs: nowMs })
   expect([1, 24, 24 * 7, 24 * 365].map((hours) => chooseBucket(range(hours)))).toEqual([60, 600, 7_200, 604_800])
-  expect(lengthen(600)).toBe(900)
+  expect(lengthenBucket(600)).toBe(900)
   expect(alignFrom({ fromMs: nowMs + 61_000 }, 600)).toBe(nowMs)
 })
 
 it('zooming out doubles the time, until now at most', () => {
   const range = { fromMs: nowMs - 2 * hourMs, toMs: nowMs - hourMs, isOpen: false }
-  expect(widen(range, nowMs)).toEqual({ from: at(-2.5), to: at(-0.5) })
-  expect(widen({ ...range, toMs: nowMs }, nowMs).to).toBeUndefined()
+  expect(widenRange(range, nowMs)).toEqual({ from: at(-2.5), to: at(-0.5) })
+  expect(widenRange({ ...range, toMs: nowMs }, nowMs).to).toBeUndefined()
 })
 
 it('time without a measurement is unknown, and a key without a point used nothing', () => {

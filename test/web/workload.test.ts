@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listMarks, rowAt, xOf } from '../../web/pages/workload/draw-forecast.ts'
+import { findRowAt, listMarks, xOf } from '../../web/pages/workload/draw-forecast.ts'
 import { listForecast } from '../../web/pages/workload/forecast-bars.ts'
 import { countChanges } from '../../web/pages/workload/held-order.ts'
 import { describeEffect } from '../../web/pages/workload/limit-effect.ts'
@@ -130,7 +130,12 @@ it('times and rows of the forecast are found by their pixels', () => {
   }
   expect(xOf(nowMs + view.spanMs, view)).toBe(1_000)
   expect(listMarks(view).length).toBeGreaterThan(3)
-  expect([rowAt(10, view), rowAt(30, view), rowAt(60, view), rowAt(90, view)]).toEqual([null, 1, 2, null])
+  expect([findRowAt(10, view), findRowAt(30, view), findRowAt(60, view), findRowAt(90, view)]).toEqual([
+    null,
+    1,
+    2,
+    null,
+  ])
 })
 
 it.each([

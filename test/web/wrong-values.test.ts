@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type InputField, inputTypes } from '../../web/generated/spec-fields.ts'
-import { essentials, moreGroups, violationPaths } from '../../web/pages/submit/spec-fields.ts'
+import { essentials, listViolationPaths, moreGroups } from '../../web/pages/submit/spec-fields.ts'
 import { type DraftSpec, formatSpecText, markViolations } from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors } from '../../web/pages/submit/violations.ts'
 import { ask } from '../support/client.ts'
@@ -50,7 +50,7 @@ it.each(wrongValues)('a wrong value of $path is marked at its field and in the Y
   const found = violations.find((each) => each.path === path)
   expect(violations.map((each) => each.path)).toContain(path)
   const field = formPaths.find((own) =>
-    violationPaths(own).some((each) => path === each || path.startsWith(`${each}.`)),
+    listViolationPaths(own).some((each) => path === each || path.startsWith(`${each}.`)),
   )
   expect(field).toBeDefined()
   const text = formatSpecText(spec as DraftSpec)

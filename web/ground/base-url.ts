@@ -1,2 +1,2 @@
-/** The folder of the console, also below the path of a proxy. `pushState` does not change it. */
+/** The URL of the console, including the path prefix of a proxy. `pushState` does not change it. */
 export const baseUrl: string = new URL('.', document.baseURI).href

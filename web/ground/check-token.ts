@@ -2,7 +2,7 @@ import { createClient, RequestFailed } from '@berth-jobs/berth/client'
 import { ViewerFactsDocument } from '../generated/graphql.ts'
 import { baseUrl } from './base-url.ts'
 
-/** The id of the user; null: the server refuses the token. */
+/** Returns the id of the user whose token it is; null: the server refuses the token. */
 export async function findUserOfToken(token: string): Promise<string | null> {
   const trial = createClient({ url: baseUrl, token })
   try {

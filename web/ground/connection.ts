@@ -9,7 +9,7 @@ export { baseUrl }
 
 export const client: Client = createClient({ url: baseUrl, token: session.provide, sleep: sleepUntilReturn })
 
-/** Also asks where the token of this tab has ended. */
+/** For requests without a token: they also work after the token of this tab has expired. */
 export const anonymous: Client = createClient({ url: baseUrl })
 
 export interface Outage {
@@ -18,10 +18,10 @@ export interface Outage {
 }
 
 const outage = createStore<Outage | null>(null)
-/** Failures of reads that are repeated by the page. */
+/** The last failure of each read that the page retries. */
 const repeated = new Map<object, RequestFailed>()
 
-function noteOutage() {
+function updateOutage() {
   const failure = client.outage() ?? anonymous.outage() ?? repeated.values().next().value ?? null
   const before = outage.read()
   const sinceMs = before?.sinceMs ?? serverNowMs()
@@ -29,15 +29,15 @@ function noteOutage() {
   if (failure && !before) void awaitReturn(() => outage.read()?.sinceMs === sinceMs)
 }
 
-/** A read that failed and is repeated by the page counts as an outage until it succeeds: null. */
+/** Counts a read that the page retries as an outage while `failure` is set; null: the read succeeded. */
 export function noteRepeated(read: object, failure: RequestFailed | null): void {
   if (failure) repeated.set(read, failure)
   else if (!repeated.delete(read)) return
-  noteOutage()
+  updateOutage()
 }
 
-client.onOutage(noteOutage)
-anonymous.onOutage(noteOutage)
+client.onOutage(updateOutage)
+anonymous.onOutage(updateOutage)
 
-/** Why, and since when, the page is not live; null: it is live. */
+/** Why and since when the page has no connection; null: it is connected. */
 export const useOutage = outage.useValue

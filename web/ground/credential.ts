@@ -1,9 +1,9 @@
-/** A token, and for a log-in by OpenID the way to renew it. */
+/** A token and, after a log-in by OpenID, how to renew it. */
 export interface Credential {
   token: string
-  /** null: another page of the server stored the token. */
+  /** null: unknown, because another page of the server (GraphiQL) stored the token. */
   userId: string | null
-  /** null: a person logs in again when the token ends. */
+  /** null: the user must log in again when the token expires. */
   renewal: Renewal | null
 }
 
@@ -12,7 +12,7 @@ export interface Renewal {
   clientId: string
   scope: string
   refreshToken: string
-  /** The token of the provider that the server accepts. */
+  /** Which token of the provider the server accepts. */
   accepted: ProviderToken
   renewedAtMs: number
   renewAtMs: number
@@ -20,13 +20,13 @@ export interface Renewal {
 
 export type ProviderToken = 'access_token' | 'id_token'
 
-/** GraphiQL uses the same entry. */
+/** GraphiQL uses the same key. */
 const tokenKey = 'berth-token'
 const detailKey = 'berth-log-in'
 
 const nobody: Credential = { token: '', userId: null, renewal: null }
 
-/** The credential of this tab, from `sessionStorage`. */
+/** Reads the credential of this tab from `sessionStorage`. */
 export function readCredential(): Credential {
   const token = sessionStorage.getItem(tokenKey) ?? ''
   const { token: known, ...detail } = JSON.parse(sessionStorage.getItem(detailKey) ?? '{}') as Partial<Credential>

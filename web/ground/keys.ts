@@ -4,27 +4,27 @@ import { readSettings } from './settings.ts'
 import { createStore } from './store.ts'
 
 export interface KeyBinding {
-  /** Of tinykeys: `g j`, `$mod+k`. */
+  /** In the syntax of tinykeys: `g j`, `$mod+k`. */
   keys: string
   help: string
   run: (event: KeyboardEvent) => void
 }
 
-/** Bindings of the page that is shown, for the help. */
+/** Active key bindings by component, also listed in the help. */
 const groups = new Map<symbol, { title: string; bindings: readonly KeyBinding[] }>()
 const shown = createStore<readonly { title: string; bindings: readonly KeyBinding[] }[]>([])
 
-/** The title of the keys of all pages. */
+/** The title of the group of keys that work on every page. */
 export const everywhere = 'Everywhere'
 
-/** Keys of a page come before the same keys of all pages. */
+/** true: the page binds the same keys, which replaces the binding for every page. */
 const isReplaced = (title: string, keys: string) =>
   title === everywhere &&
   [...groups.values()].some((group) => group.title !== everywhere && hasKeys(group.bindings, keys))
 
 const hasKeys = (bindings: readonly KeyBinding[], keys: string) => bindings.some((each) => each.keys === keys)
 
-/** The library forgets the first key of `g j` after this time. */
+/** Maximum time between the keys of a sequence such as `g j`, as in tinykeys. */
 const sequenceMsMax = 1_000
 let typed = { key: '', atMs: 0, before: '' }
 
@@ -33,7 +33,7 @@ function noteKey({ key, timeStamp, target }: KeyboardEvent) {
   typed = { key: isField(target) ? '' : key, atMs: timeStamp, before }
 }
 
-/** The key ends a sequence: `a` after `g` opens the approvals and approves nothing. */
+/** true: the keys end a sequence. `a` after `g` opens the approvals and approves nothing. */
 const endsSequence = (keys: string) =>
   [...groups.values()].some((group) => hasKeys(group.bindings, `${typed.before} ${keys}`))
 
@@ -53,9 +53,9 @@ const isField = (target: EventTarget | null) =>
 const isInLayer = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('[role=dialog], [role=alertdialog], [role=menu]') !== null
 
-/** Single keys never fire in a field or a dialog, and can be switched off. */
+/** Single keys never fire in a field or a dialog, and the user can switch them off. */
 function mayFire({ keys }: KeyBinding, event: KeyboardEvent): boolean {
-  // While a person logs in again, no key reaches the page.
+  // While the log-in dialog is open, no key reaches the page.
   if (document.querySelector('dialog:modal')) return false
   if (keys.includes('$mod')) return true
   return readSettings().singleKeys && !isField(event.target) && !isInLayer(event.target)
@@ -66,7 +66,7 @@ export function useKeys(title: string, bindings: readonly KeyBinding[]): void {
   const latest = useRef(bindings)
   latest.current = bindings
   const names = bindings.map(({ keys }) => keys).join('\n')
-  // Other keys are other bindings; what they run is read when they fire.
+  // Rebinds only if the keys change. The handlers are read from `latest` when a key fires.
   useEffect(() => {
     const id = Symbol(title)
     groups.set(id, { title, bindings: latest.current })
@@ -80,7 +80,7 @@ export function useKeys(title: string, bindings: readonly KeyBinding[]): void {
       }
       return [keys, fire] as const
     })
-    // Once, however many components bind keys: it is the same listener.
+    // Adding the same listener several times registers it only once.
     window.addEventListener('keydown', noteKey, { capture: true })
     // The library alone would also ignore keys with Ctrl or ⌘ in fields; `mayFire` decides about fields.
     const ignore = ({ repeat, isComposing }: KeyboardEvent) => repeat || isComposing

@@ -4,27 +4,27 @@ import { createStore } from './store.ts'
 
 export interface Confirmation {
   title: string
-  /** What happens, with numbers. */
+  /** What the action will change, with numbers. */
   effect: ReactNode
   jobs?: readonly { id: string; name: string | null; state: JobState }[]
   /** Number of objects, if not all of them are listed. */
   count?: number
-  /** The command that does the same; null: there is none. */
+  /** The `berth` command that does the same; null: there is none. */
   command: string | null
   confirmText: string
-  /** Default: "Keep". */
+  /** Text of the button that closes the dialog without the action; default: "Keep". */
   keepText?: string
   /** Shows a field for a reason. */
   hasReason?: boolean
-  /** Further fields. */
+  /** Fields below the effect. */
   form?: ReactNode
-  /** The confirming button has the colour of danger; default: true. */
+  /** true (default): the confirm button is red. */
   isDangerous?: boolean
-  /** Does it. The dialog stays open with a refusal or a partial result. */
+  /** Runs the action. If it returns a refusal or a partial result, the dialog stays open and shows it. */
   run: (reason: string, onProgress: (text: string) => void) => Promise<string | PartialResult | null>
 }
 
-/** Some of the objects were refused. */
+/** The result of an action that the server refused for some of the objects. */
 export interface PartialResult {
   done: string
   refused: readonly { id: string; name: string; message: string }[]

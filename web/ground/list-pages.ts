@@ -1,7 +1,7 @@
 import type { TypedDocument } from '@berth-jobs/berth/client'
 import { useRef } from 'react'
 import { client } from './connection.ts'
-import { keyOf, type Resource, useResource } from './resource.ts'
+import { type Resource, toCacheKey, useResource } from './resource.ts'
 
 interface Page<Row> {
   nodes: readonly Row[]
@@ -11,7 +11,7 @@ interface Page<Row> {
 interface ReadPages<Row> {
   rows: readonly Row[]
   hasMore: boolean
-  /** How many pages were read. */
+  /** Number of pages that were read. */
   pages: number
 }
 
@@ -19,7 +19,7 @@ export interface Pages<Row> extends Resource<ReadPages<Row>> {
   readMore(): void
 }
 
-/** The rows of a list, page by page until its end, or of its first pages. */
+/** Reads all pages of a list, or at most the given number. */
 export async function readPages<Row>(
   readPage: (after: string | null) => Promise<Page<Row>>,
   pagesMax = Number.POSITIVE_INFINITY,
@@ -40,7 +40,7 @@ export async function readPages<Row>(
 const pageSize = 50
 const everyMsUsual = 10_000
 
-/** A list of the API: one page first, one more at each `readMore`. Each read reads all known pages again. */
+/** Reads the first page of a list, and one more page at each `readMore`. A refresh reads all of these pages again. */
 export function useList<Result extends object, Variables extends { after?: unknown; first?: unknown }, Row>(
   document: TypedDocument<Result, Variables>,
   variables: Omit<Variables, 'after' | 'first'>,
@@ -49,7 +49,7 @@ export function useList<Result extends object, Variables extends { after?: unkno
 ): Pages<Row> {
   const more = useRef(0)
   const resource = useResource<ReadPages<Row>>(
-    `pages of ${keyOf(document, variables)}`,
+    `pages of ${toCacheKey(document, variables)}`,
     (signal, _, before) => {
       const pages = Math.max(1, (before?.pages ?? 0) + more.current)
       more.current = 0
@@ -66,7 +66,7 @@ export function useList<Result extends object, Variables extends { after?: unkno
   return { ...resource, readMore }
 }
 
-/** A row of a list by its id: undefined while the list is read, null if it does not have the row. */
+/** `value` is the row with the id; undefined: the list is loading; null: the list does not have the row. */
 export type FoundRow<Row> = Pick<Resource<Row | null>, 'value' | 'failure' | 'read'>
 
 export function findRow<Row extends { id: string }>(list: Pages<Row>, id: string): FoundRow<Row> {

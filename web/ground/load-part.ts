@@ -1,7 +1,7 @@
 const reloadedKey = 'berth-reloaded-at'
 const reloadPauseMs = 60_000
 
-/** Stylesheets that did not load: the import of a part asks for each of them only once. */
+/** Stylesheets that failed to load. `import()` requests each stylesheet only once, so `loadStyle` requests them again. */
 const failed = new Set<HTMLLinkElement>()
 globalThis.addEventListener?.(
   'error',
@@ -26,8 +26,8 @@ const loadWithStyles = async <Part>(load: () => Promise<Part>): Promise<Part> =>
 }
 
 /**
- * Loads a part of the console, and tries a second time. After an update of the server the parts of the old console are
- * gone: the page is loaded again, once, and the promise stays pending until then.
+ * Loads a JavaScript chunk of the console, and retries once. After an update of the server the old chunks are gone: then
+ * it reloads the page, once, and the promise stays pending.
  */
 export const loadPart = <Part>(load: () => Promise<Part>): Promise<Part> =>
   loadWithStyles(load)

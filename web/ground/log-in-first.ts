@@ -10,18 +10,18 @@ let provider: Provider | null = null
 let title: string | null = null
 
 /**
- * The OpenID provider of the server; null: people log in with tokens only. Known before a log-in is asked for. The
- * browser computes the challenges of the log-in only on pages by HTTPS or on this machine.
+ * Returns the OpenID provider of the server; null: users log in with tokens only. Browsers compute the PKCE challenge
+ * only on pages loaded over HTTPS or from localhost.
  */
 export const findProvider = (): Provider | null => (isSecureContext ? provider : null)
 
-/** The name of the installation, which people see before they log in. */
+/** Returns the name of the installation, which the log-in page shows. */
 export const findTitle = (): string => title ?? 'Berth'
 
 const toProvider = ({ oidcIssuer, oidcClientId, oidcScopes }: ServerFacts): Provider | null =>
   oidcIssuer && oidcClientId ? { issuer: oidcIssuer, clientId: oidcClientId, scope: oidcScopes.join(' ') } : null
 
-/** Ends when this tab has a credential. */
+/** Resolves when this tab has a credential. */
 export async function logInFirst(server: ServerFacts): Promise<void> {
   provider = toProvider(server)
   title = server.title
@@ -36,15 +36,15 @@ export async function logInFirst(server: ServerFacts): Promise<void> {
 
 const providerPage = 'login?provider'
 
-/** This page comes back after the log-in. */
+/** Leaves for the log-in page of the provider, which then returns to this page. */
 export const leaveForProvider = (found: Provider): Promise<void> =>
   leave(found, { path: location.href.slice(baseUrl.length), closes: false })
 
-/** This page stays open: another tab logs in and passes the credential on. */
+/** Opens a tab for the log-in, which passes its credential to this page. */
 export const openProviderInTab = (): void => void window.open(baseUrl + providerPage)
 
 async function leave(found: Provider, request: { path: string; closes: boolean }): Promise<void> {
-  // The provider has no business with the page that opened this tab.
+  // The provider must not get access to the page that opened this tab.
   window.opener = null
   const { beginLogIn } = await loadPart(() => import('./open-id.ts'))
   await beginLogIn(found, request)
@@ -54,7 +54,7 @@ async function leave(found: Provider, request: { path: string; closes: boolean }
 async function readReturn(found: Provider): Promise<void> {
   const { completeLogIn, LogInFailed } = await loadPart(() => import('./open-id.ts'))
   const url = location.href
-  // The code is used once; no request of this page has it as its referrer.
+  // Removes the one-time code from the URL, so that no request sends it as the referrer.
   history.replaceState(null, '', baseUrl)
   try {
     finish(await completeLogIn(found, url))

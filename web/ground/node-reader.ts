@@ -5,7 +5,7 @@ interface Variables {
   id: string
 }
 
-/** Returns a function that reads an object of one type by its id; null: it does not exist, or the viewer may not see it. */
+/** Returns a function that reads an object by its id; null: it does not exist, or the viewer may not see it. */
 export const createNodeReader =
   <Node extends { __typename: string }, const Name extends Node['__typename']>(
     document: TypedDocument<{ node: Node | null }, Variables>,

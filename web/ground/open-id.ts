@@ -5,8 +5,8 @@ import { findUserOfToken } from './check-token.ts'
 import type { Credential, ProviderToken, Renewal } from './credential.ts'
 
 /**
- * The log-in by the authorization code flow with PKCE. State, nonce and verifier of a log-in are in `sessionStorage`
- * until its return. Loaded only where the server has an OpenID provider.
+ * The log-in by the authorization code flow with PKCE. `sessionStorage` has the state, nonce and verifier until the
+ * provider redirects back. This file is loaded only if the server has an OpenID provider.
  */
 export interface Provider {
   issuer: string
@@ -14,7 +14,7 @@ export interface Provider {
   scope: string
 }
 
-/** The page to return to; `closes`: another tab opened this one only for the log-in. */
+/** `path`: the page to return to. `closes`: close this tab afterwards, because another tab opened it for the log-in. */
 export interface LogInRequest {
   path: string
   closes: boolean
@@ -24,7 +24,7 @@ export interface LogInResult extends LogInRequest {
   credential: Credential
 }
 
-/** A failed log-in, in a sentence for the person. */
+/** A failed log-in. The message is a sentence for the user. */
 export class LogInFailed extends Error {
   readonly request: LogInRequest | null
 
@@ -43,13 +43,13 @@ const connect = ({ issuer, clientId, scope }: Provider) =>
     stateStore: new WebStorageStateStore({ prefix: 'berth-open-id.', store: sessionStorage }),
   })
 
-/** Leaves the page. */
+/** Redirects to the log-in page of the provider. */
 export async function beginLogIn(provider: Provider, request: LogInRequest): Promise<void> {
   const { url } = await connect(provider).createSigninRequest({ state: request, nonce: crypto.randomUUID() })
   location.assign(url)
 }
 
-/** Reads the return from the provider at `url`. */
+/** Exchanges the code in `url`, to which the provider redirected, for a credential. */
 export async function completeLogIn(provider: Provider, url: string): Promise<LogInResult> {
   const client = connect(provider)
   const request = await readRequest(client, url)
@@ -72,7 +72,7 @@ export async function completeLogIn(provider: Provider, url: string): Promise<Lo
 
 const passingErrors = ['server_error', 'temporarily_unavailable']
 
-/** Another token for the same user; null: the provider ended the log-in. Fails if the provider is unreachable. */
+/** Gets a new token for the same user; null: the provider ended the log-in. Throws if the provider is unreachable. */
 export async function renew(renewal: Renewal): Promise<Pick<Credential, 'token' | 'renewal'> | null> {
   const { refreshToken, accepted, scope } = renewal
   const profile = { sub: '', iss: renewal.issuer, aud: renewal.clientId, exp: 0, iat: 0 }
@@ -99,7 +99,7 @@ const readClaims = (jwt: string): { exp?: number; iat?: number } =>
 const lifeSecondsDefault = 300
 const renewedPart = 0.75
 
-/** By the length of the token's life, because the clock of this machine may be wrong. */
+/** Uses the lifetime of the token and not its expiry date, because the clock of this machine may be wrong. */
 function planRenewal(base: Provider & { refreshToken: string; accepted: ProviderToken }, token: string): Renewal {
   const { exp, iat } = readClaims(token)
   const lifeSeconds = exp !== undefined && iat !== undefined ? exp - iat : lifeSecondsDefault

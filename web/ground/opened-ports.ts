@@ -2,7 +2,7 @@ import { CloseSessionDocument } from '../generated/graphql.ts'
 import { client } from './connection.ts'
 
 /**
- * Sessions of ports that this browser opened. Their pages have cookies of their own, so the log-out ends the sessions.
+ * Ids of the port sessions that this browser opened. Their pages have their own cookies, so log-out must end the sessions.
  */
 const storageKey = 'berth-opened-ports'
 const sessionsMax = 20
@@ -17,6 +17,6 @@ export async function closeOpenedPorts(): Promise<void> {
   const ids = readIds()
   localStorage.removeItem(storageKey)
   const ends = ids.map((sessionId) => client.request(CloseSessionDocument, { input: { sessionId } }))
-  // A server that is away ends the session later, when nothing is sent or its run is over.
+  // If the server is unreachable, it ends the session later: when the session is idle or its run has ended.
   await Promise.race([Promise.allSettled(ends), new Promise((late) => setTimeout(late, endMsMax))])
 }

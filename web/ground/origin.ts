@@ -1,4 +1,4 @@
-/** Where the reader was before the page of a job: an entry of the history of this tab. */
+/** The page that was shown before the page of a job, as an entry of the history of this tab. */
 interface Origin {
   index: number
   search: string
@@ -8,7 +8,7 @@ const originKey = 'berth-origin'
 
 const readEntry = (): Origin => ({ index: Number(history.state?.__TSR_index ?? 0), search: location.search })
 
-/** The page that is shown now is one to come back to. It outlives a reload. */
+/** Stores the current page as the one to return to. The entry survives a reload. */
 export const noteOrigin = (): void => sessionStorage.setItem(originKey, JSON.stringify(readEntry()))
 
 export const readOrigin = (): Origin | null => JSON.parse(sessionStorage.getItem(originKey) ?? 'null')
@@ -18,7 +18,7 @@ export function isShown(origin: Origin): boolean {
   return origin.index === index && origin.search === search
 }
 
-/** Goes back past all pages of jobs; false: this tab began with one. */
+/** Goes back to the stored page; false: there is none, because this tab began at the page of a job. */
 export function goToOrigin(): boolean {
   const origin = readOrigin()
   const steps = origin ? origin.index - readEntry().index : 0

@@ -5,7 +5,7 @@ const useAnySearch = () => useSearch({ strict: false })
 /** The search parameters of all routes. */
 export type PageSearch = ReturnType<typeof useAnySearch>
 
-/** The search parameters of the current route, and `change`, which sets some of them; undefined removes one. */
+/** Returns the search parameters of the current route, and `change`, which sets some of them; undefined removes one. */
 export function usePageSearch() {
   const search = useAnySearch()
   const navigate = useNavigate()

@@ -9,7 +9,7 @@ export interface PageTitle {
 
 const title = createStore<PageTitle>({ text: '', parent: null })
 
-/** The title in the bar at the top, and that of the tab, which may begin with a state. */
+/** Sets the title in the top bar and the title of the tab. `state` is a prefix of the title of the tab. */
 export function usePageTitle(text: string, { state = '', isJob = false } = {}): void {
   useEffect(() => {
     document.title = `${state === '' ? '' : `${state}: `}${text} · Berth`

@@ -1,13 +1,13 @@
 import type { Permission, TokenScope, UserLevel } from '../generated/graphql.ts'
 
-/** From the one with the fewest permissions; each has those of the levels before it. */
+/** Levels in rising order. Each level includes the permissions of the levels before it. */
 export const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
 export const scopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'] as const satisfies readonly TokenScope[]
 
 interface Need {
   level: UserLevel
   scope: TokenScope
-  /** "You may not …" */
+  /** Completes the sentence "You may not …". */
   text: string
 }
 
@@ -46,7 +46,7 @@ export const needs: Readonly<Record<Permission, Need>> = {
 
 export const permissions = Object.keys(needs) as Permission[]
 
-/** `job.view.all`, as the command line and the documents write it. */
+/** JOB_VIEW_ALL → `job.view.all`, as in the command line and the guides. */
 export const formatPermission = (permission: Permission): string => permission.toLowerCase().replaceAll('_', '.')
 
 export const includesLevel = (level: UserLevel, lower: UserLevel): boolean =>
@@ -58,7 +58,7 @@ export interface Grants {
   deny: readonly Permission[]
 }
 
-/** Those of the level and of `allow`, without those of `deny`. */
+/** Lists the permissions of `level` and of `allow`, without those of `deny`. */
 export const listPermissions = ({ level, allow, deny }: Grants): Permission[] =>
   permissions.filter(
     (each) => (includesLevel(level, needs[each].level) || allow.includes(each)) && !deny.includes(each),

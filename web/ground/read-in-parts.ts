@@ -1,4 +1,4 @@
-/** Reads objects by their ids, one part of the ids after the other: a request may name only so many. */
+/** Reads objects by their ids with several requests, because the number of ids in a request is limited. */
 export async function readInParts<Found>(
   ids: readonly string[],
   idsMax: number,

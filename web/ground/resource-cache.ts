@@ -3,16 +3,16 @@ import { createListeners } from './store.ts'
 import { toFailure } from './to-failure.ts'
 
 export interface ResourceState<Value> {
-  /** The last value that was read; it stays when a later read fails. */
+  /** The value of the last successful read. */
   value: Value | undefined
   failure: RequestFailed | null
-  /** Neither a value nor a failure is known yet. */
+  /** true: no read has succeeded or failed yet. */
   isLoading: boolean
 }
 
 /**
- * A load that follows a stream shows its values by `put`, and goes on until `signal` or the end of the stream. `before` is
- * what was known at its beginning.
+ * Reads a value. A load that follows a stream passes each value to `put` until the stream ends or `signal` aborts.
+ * `before` is the value that is already cached.
  */
 export type Load<Value> = (
   signal: AbortSignal,
@@ -20,11 +20,11 @@ export type Load<Value> = (
   before: Value | undefined,
 ) => Promise<Value | undefined>
 
-/** A view that shows the value. */
+/** How a view that shows the value reads it. */
 export interface Reader<Value> {
   load: Load<Value>
   everyMs: number | undefined
-  /** Reads for a new reason rest at least so long after the one before. */
+  /** Minimum time from the end of a read to the next one that `read()` starts. */
   pauseMs: number
 }
 
@@ -32,15 +32,15 @@ export const unread: ResourceState<never> = { value: undefined, failure: null, i
 
 interface Surroundings {
   isHidden(): boolean
-  /** Hears of a failure that is tried again, and of its end: null. */
+  /** Called when a read fails and will be retried, and with null when the retries end. */
   noteRepeated(entry: object, failure: RequestFailed | null): void
 }
 
 const retryMs = [1_000, 2_000, 4_000, 8_000, 15_000]
-/** Values without a view that are kept, for a reader who goes back. */
-const keptMax = 60
+/** Maximum number of values that are kept without a view, so that going back shows them at once. */
+const keptEntriesMax = 60
 
-/** One value of the cache: it is read once for all views that show it, and kept for the views that come later. */
+/** A cached value. It is read once for all views that show it, and kept for later views. */
 class Entry<Value> {
   state: ResourceState<Value> = unread
   readonly #surroundings: Surroundings
@@ -49,9 +49,9 @@ class Entry<Value> {
   readonly #readers = new Set<Reader<Value>>()
   #reading: AbortController | undefined
   #endedMs = Number.NEGATIVE_INFINITY
-  /** Is to be read once more, after the read that is under way. */
+  /** true: the value must be read again after the current read. */
   #isStale = false
-  /** The time of the next read came while the page was hidden. */
+  /** true: the next read was due while the page was hidden. */
   #isDue = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #tries = 0
@@ -61,7 +61,7 @@ class Entry<Value> {
     this.#onUse = onUse
   }
 
-  /** Reads at once, unless a read is under way. The returned function ends the use. */
+  /** Adds a view, and reads the value unless a read is running. The returned function removes the view. */
   use(reader: Reader<Value>, listener: () => void): () => void {
     this.#readers.add(reader)
     const unsubscribe = this.#listeners.add(listener)
@@ -70,24 +70,24 @@ class Entry<Value> {
     return () => {
       this.#readers.delete(reader)
       unsubscribe()
-      // Another view may begin to show the value in the same step.
+      // The next view may add itself in the same React commit, and then the value is still in use.
       queueMicrotask(() => this.#readers.size === 0 && this.#stop())
     }
   }
 
-  /** Reads again; a read that is under way may be older than the reason, so another one follows it. */
+  /** Reads again, after `pauseMs`. If a read is running, it may miss the change, so another read follows it. */
   readonly read = (): void => {
     if (this.#reading) this.#isStale = true
     else this.#startIn(this.#endedMs + this.#pauseMs - performance.now())
   }
 
-  /** Ends the wait until the next read. */
+  /** Starts a scheduled read now. */
   hurry(): void {
     this.#tries = 0
     if (this.#timer !== undefined || this.#isDue) this.#start()
   }
 
-  /** The page is visible again. */
+  /** Starts the read that was due while the page was hidden. */
   resume(): void {
     if (this.#isDue) this.#start()
   }
@@ -165,11 +165,10 @@ class Entry<Value> {
   }
 }
 
-/** Values by their keys. */
 export class ResourceCache {
   readonly #surroundings: Surroundings
   readonly #entries = new Map<string, Entry<unknown>>()
-  /** Keys of the entries without a view, the one that was left first at the beginning. */
+  /** Keys of the entries without a view, in the order in which they lost their last view. */
   readonly #kept = new Set<string>()
 
   constructor(surroundings: Surroundings) {
@@ -190,7 +189,7 @@ export class ResourceCache {
     if (!this.#kept.has(key)) this.#entries.get(key)?.read()
   }
 
-  /** The server is back after an outage. */
+  /** Starts all scheduled reads now, after an outage. */
   hurry(): void {
     for (const entry of this.#entries.values()) entry.hurry()
   }
@@ -206,7 +205,7 @@ export class ResourceCache {
     this.#kept.add(key)
     if (this.state(key).value === undefined) this.#forget(key)
     const [oldest] = this.#kept
-    if (this.#kept.size > keptMax && oldest !== undefined) this.#forget(oldest)
+    if (this.#kept.size > keptEntriesMax && oldest !== undefined) this.#forget(oldest)
   }
 
   #forget(key: string) {

@@ -9,10 +9,10 @@ export interface Resource<Value> extends ResourceState<Value> {
 }
 
 interface ResourceOptions {
-  /** Reads again so long after each read, while the page is visible. */
+  /** Interval between reads while the page is visible. */
   everyMs?: number | undefined
   isOff?: boolean
-  /** Reads again when this changes, as by a message of a stream, at the earliest `pauseMs` after the read before. */
+  /** A change of this value starts another read, at the earliest `pauseMs` after the last one. */
   version?: unknown
   pauseMs?: number
 }
@@ -24,8 +24,8 @@ onReturn(() => cache.hurry())
 document.addEventListener('visibilitychange', () => !document.hidden && cache.resume())
 
 /**
- * A value of the cache: views with the same `key` share it. It is read when a view begins to show it, and again after a
- * failure that may pass. A reader who comes back sees at once what was there.
+ * Returns the cached value of `key`, which views share. It is read when a view is mounted, and retried after a retryable
+ * failure. A view that is mounted again shows the cached value at once.
  */
 export function useResource<Value>(
   key: string,
@@ -48,17 +48,17 @@ export function useResource<Value>(
   return { ...state, read }
 }
 
-export const keyOf = (document: Pick<string, 'toString'>, variables: unknown) =>
+export const toCacheKey = (document: Pick<string, 'toString'>, variables: unknown) =>
   `${document} ${JSON.stringify(variables)}`
 
-/** The answer to a document: a value of the cache by its text and variables. */
+/** Returns the result of a query, cached by its document and variables. */
 export const useQuery = <Result extends object, Variables>(
   document: TypedDocument<Result, Variables>,
   variables: Variables,
   options?: ResourceOptions,
 ): Resource<Result> =>
-  useResource(keyOf(document, variables), (signal) => client.request(document, variables, { signal }), options)
+  useResource(toCacheKey(document, variables), (signal) => client.request(document, variables, { signal }), options)
 
-/** Reads a document again for the views that show its answer. */
+/** Refreshes the cached result of a query if a view shows it. */
 export const readQueryAgain = <Result, Variables>(document: TypedDocument<Result, Variables>, variables: Variables) =>
-  cache.read(keyOf(document, variables))
+  cache.read(toCacheKey(document, variables))

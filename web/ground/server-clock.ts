@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** The clock of the server: the clock of this machine may be hours off. */
+/** Difference to the clock of the server, because the clock of this machine may be hours off. */
 let offsetMs = 0
 
 export function setServerTime(time: string, { askedMs, answeredMs }: { askedMs: number; answeredMs: number }): void {
@@ -9,7 +9,7 @@ export function setServerTime(time: string, { askedMs, answeredMs }: { askedMs: 
 
 export const serverNowMs = (): number => Date.now() + offsetMs
 
-/** One timer for the page, which stops while nobody looks. */
+/** Components that show the time. They share one timer, which stops while the page is hidden. */
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 let secondMs = 0
@@ -36,6 +36,6 @@ const readSecond = () => {
   return secondMs
 }
 
-/** The time of the server, which moves on every second, or in longer steps. */
+/** Returns the time of the server, and updates the component every second or in longer steps. */
 export const useNow = (stepMs = 1_000): number =>
   useSyncExternalStore(subscribe, () => Math.floor(readSecond() / stepMs) * stepMs)

@@ -23,11 +23,11 @@ export interface Start {
   server: ServerFacts
   viewer: ViewerFacts
   links: ViewerFactsQuery['serverInfo']['links']
-  /** Ports of jobs have names below this one; null: they have none. */
+  /** Parent domain of the host names of ports of jobs; null: ports have no host names. */
   jobsHost: string | null
 }
 
-/** Reads the facts that every page needs. Waits for a person to log in if the server has users. */
+/** Reads the facts that every page needs. If the server has users, it waits for a log-in first. */
 export async function startConsole(): Promise<Start> {
   const server = await readServerFacts()
   setInterval(() => void readServerFacts().catch(console.warn), clockLookMs)

@@ -2,8 +2,8 @@ import { baseUrl } from './base-url.ts'
 import { createListeners } from './store.ts'
 
 /**
- * After an outage the page is up to date within two seconds, however long it was: while the server is away it is asked
- * twice a second whether it is ready, and its return ends the waits between two tries.
+ * After an outage of any length the page is up to date within two seconds: during the outage `awaitReturn` asks twice a
+ * second whether the server is ready, and `sleepUntilReturn` ends the back-off of requests once it is.
  */
 const listeners = createListeners()
 
@@ -28,16 +28,16 @@ export function sleepUntilReturn(ms: number, signal?: AbortSignal): Promise<void
 }
 
 const pauseMs = 500
-/** A server that has just started needs time for the reads that follow an announcement. */
+/** Minimum time between two announcements: a server that has just started needs time for the reads that follow. */
 const announcedMs = 1_000
 const announcedMsMax = 16_000
 const growth = 1.3
 const answerMsMax = 5_000
 
-/** Half of it is random: the pages of all readers do not return at the same moment. */
+/** Half of the time is random, so that not all open pages reconnect at the same moment. */
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)))
 
-/** Announces that the server is ready; more and more rarely if the outage goes on. */
+/** Polls the server while `isAway`, and calls the listeners when it is ready; less and less often if the outage goes on. */
 export async function awaitReturn(isAway: () => boolean): Promise<void> {
   let [nextMs, laterMs] = [pauseMs, announcedMs]
   let isAnnounced = false
@@ -56,11 +56,11 @@ export async function awaitReturn(isAway: () => boolean): Promise<void> {
 async function isReady(): Promise<boolean> {
   try {
     const response = await fetch(`${baseUrl}readyz`, { cache: 'no-store', signal: AbortSignal.timeout(answerMsMax) })
-    // An answer that is not read keeps one of the few connections.
+    // A response whose body is not read keeps its connection occupied.
     await response.text()
     return response.ok
   } catch {
-    // The browser names no reason; the failure of the stream does.
+    // The browser gives no reason here. The page shows the failure of the stream instead.
     return false
   }
 }

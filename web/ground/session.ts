@@ -4,13 +4,13 @@ import { loadPart } from './load-part.ts'
 import { createListeners } from './store.ts'
 
 /**
- * The log-in of this tab, in memory and in `sessionStorage`. Another tab passes its credential on when a new tab asks,
- * one tab renews it for all, and all tabs forget it at the log-out. No part of it is in a URL or a cookie.
+ * The log-in of this tab, in memory and in `sessionStorage`. A new tab gets the credential from another tab, one tab
+ * renews it for all, and all tabs delete it at log-out. No part of it is in a URL or a cookie.
  */
 type Message = { kind: 'ASK' } | { kind: 'CREDENTIAL'; credential: Credential } | { kind: 'LOG_OUT' }
 
 export interface SessionState {
-  /** Requests wait for a person. */
+  /** Requests wait until the user logs in. */
   needsLogIn: boolean
   /** The server refused the token that was used. */
   isRefused: boolean
@@ -19,11 +19,11 @@ export interface SessionState {
 }
 
 const renewLock = 'berth-renew'
-/** Longer than a message to another tab takes. */
+/** Maximum time that a message to another tab may take. */
 const passOnMs = 1_000
 const retryMs = 5_000
 const timerMsMax = 2 ** 31 - 1
-/** A token that the server refuses so soon would be refused again. */
+/** If the server refuses a token so soon after its renewal, another renewal would not help. */
 const refusedSoonMs = 10_000
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -49,7 +49,7 @@ class Session {
     return this.#credential.token !== ''
   }
 
-  /** The token for a request. After a refusal it is renewed, or a person logs in. */
+  /** Returns the token for a request. If the server refused it, renews it or waits for the user to log in. */
   readonly provide = async (refused: string | undefined): Promise<string> => {
     const { token, renewal } = this.#credential
     if (refused === undefined || refused !== token) return token
@@ -61,19 +61,19 @@ class Session {
     if (!this.#state.needsLogIn) this.#change({ ...change, needsLogIn: true })
   }
 
-  /** Ends when a person has logged in. */
+  /** Resolves with the token when the user has logged in. */
   untilLogIn(): Promise<string> {
     this.#waiting ??= Promise.withResolvers<string>()
     return this.#waiting.promise
   }
 
-  /** This tab, and tabs that wait, go on with the credential. */
+  /** Uses the credential in this tab, and in other tabs that wait for a log-in. */
   logIn(credential: Credential): void {
     this.#send({ kind: 'CREDENTIAL', credential })
     this.#use(credential)
   }
 
-  /** Another user gets a fresh page: this one shows data of the user before. */
+  /** Reloads the page if the user is another one, because it shows data of the former user. */
   setUser(userId: string): void {
     this.#use({ ...this.#credential, userId })
   }
@@ -82,18 +82,18 @@ class Session {
     const { renewal } = this.#credential
     this.#send({ kind: 'LOG_OUT' })
     removeCredential()
-    // Tabs that ask while the token is being revoked get none.
+    // From here on, tabs that ask for the credential get none.
     this.#credential = readCredential()
     clearTimeout(this.#timer)
     if (renewal) {
       const { revoke } = await loadPart(() => import('./open-id.ts'))
-      // A provider that cannot revoke it lets it expire.
+      // If the provider cannot revoke the token, it expires.
       await Promise.race([revoke(renewal).catch(() => undefined), sleep(passOnMs)])
     }
     this.#forget()
   }
 
-  /** The credential of another tab. Returns whether this tab has one now. */
+  /** Asks the other tabs for a credential. true: this tab has one now. */
   async askTabs(): Promise<boolean> {
     this.#send({ kind: 'ASK' })
     const answerMsMax = 150
@@ -140,8 +140,8 @@ class Session {
   }
 
   /**
-   * One tab renews for all, because a provider accepts a refresh token once. The others get the credential as a message;
-   * the lock is kept until it has arrived. Fails if the provider is unreachable.
+   * One tab renews for all, because a provider accepts a refresh token once. It holds a lock until its message with the
+   * credential has reached the other tabs. Throws if the provider is unreachable.
    */
   async #renew(renewal: Renewal) {
     const { renew } = await loadPart(() => import('./open-id.ts'))
@@ -164,7 +164,7 @@ class Session {
 
   #forget() {
     removeCredential()
-    // A fresh page has no data of the user in memory.
+    // A reload removes the data of the user from memory.
     location.reload()
   }
 

@@ -1,14 +1,14 @@
 import { createStore } from './store.ts'
 
-/** Choices of the reader, kept by the browser. */
+/** Settings of the user, stored in the browser. */
 export interface Settings {
   theme: 'SYSTEM' | 'LIGHT' | 'DARK'
   density: 'COMPACT' | 'NORMAL' | 'TOUCH'
-  /** Times by the clock instead of relative ones. */
+  /** true: shows "14:20" instead of "4 min ago". */
   absoluteTimes: boolean
-  /** Keys without Ctrl work outside of fields. */
+  /** true: shortcuts without Ctrl work outside of fields. */
   singleKeys: boolean
-  /** Columns of the list of jobs; null: those that it has by default. */
+  /** Columns of the job list; null: the default columns. */
   jobColumns: readonly string[] | null
   logTimes: 'OFF' | 'EXACT' | 'RELATIVE'
   logWraps: boolean
@@ -42,7 +42,7 @@ export function changeSettings(change: Partial<Settings>): void {
   settings.change(next)
 }
 
-/** Sets the attributes that the style sheets read. */
+/** Sets the attributes of the document that the style sheets use. */
 function setLook({ theme, density }: Settings): void {
   const { dataset } = document.documentElement
   if (theme === 'SYSTEM') delete dataset['theme']

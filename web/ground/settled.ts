@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const pauseMs = 300
 
-/** The value once it has not changed for a moment. */
+/** Returns the value debounced: it changes only when `value` has been the same for a moment. */
 export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

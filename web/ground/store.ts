@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Functions that are called after each change. */
+/** A set of listeners that `call` calls. */
 export function createListeners() {
   const listeners = new Set<() => void>()
   return {
@@ -16,7 +16,7 @@ export function createListeners() {
   }
 }
 
-/** A value that components read, and that changes outside of them. */
+/** A value outside of React that components can subscribe to. */
 export function createStore<Value>(first: Value) {
   const listeners = createListeners()
   let value = first

@@ -2,14 +2,13 @@ import { useMemo } from 'react'
 import { useMedia } from '../ground/media.ts'
 import { useSettings } from '../ground/settings.ts'
 
-/** Whether the page is dark. */
 function useIsDark(): boolean {
   const { theme } = useSettings()
   const isSystemDark = useMedia('(prefers-color-scheme: dark)')
   return theme === 'SYSTEM' ? isSystemDark : theme === 'DARK'
 }
 
-/** Colours for a canvas, which knows neither custom properties nor `light-dark()`. They follow the theme. */
+/** Resolves CSS colours of the theme for a canvas, which supports neither custom properties nor `light-dark()`. */
 export function useCanvasColors<const Name extends string>(expressions: Readonly<Record<Name, string>>) {
   const isDark = useIsDark()
   const key = JSON.stringify(expressions)

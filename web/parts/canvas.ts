@@ -5,7 +5,7 @@ export interface Box {
   height: number
 }
 
-/** One canvas pixel for each pixel of the screen. */
+/** Sizes the canvas in device pixels. */
 export function fitCanvas(context: CanvasRenderingContext2D, width: number, height: number): void {
   const { canvas } = context
   canvas.width = Math.round(width * devicePixelRatio)
@@ -13,7 +13,7 @@ export function fitCanvas(context: CanvasRenderingContext2D, width: number, heig
   context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
 }
 
-/** Slanted lines: held or reserved. */
+/** Draws slanted lines, the mark for GPUs that are held or reserved. */
 export function drawHatch(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {
   const step = 5
   context.save()
@@ -32,7 +32,7 @@ export function drawHatch(context: CanvasRenderingContext2D, { x, y, width, heig
   context.restore()
 }
 
-/** Both diagonals: closed for new runs. */
+/** Draws both diagonals, the mark for a node that is closed for new runs. */
 export function drawCross(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {
   context.strokeStyle = color
   context.lineWidth = 1.5

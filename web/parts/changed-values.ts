@@ -1,4 +1,4 @@
-/** The values of an object that a form changes, as a person reads them. */
+/** The editable values of an object, formatted, by the names of their fields. */
 export type Values = Readonly<Record<string, string>>
 
 /** "limit was 8 and is 12". */
@@ -7,10 +7,9 @@ export function describeChanges(before: Values, now: Values): string {
   return changed.map((name) => `${name} was ${before[name] || 'empty'} and is ${now[name] || 'empty'}`).join('; ')
 }
 
-/** Two values of a form, by their content. */
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** The fields of a form that were edited, and those that others changed since `before` for the rest. */
+/** Rebases a draft: fields that were edited since `before` keep their value, and the other fields get the value of `now`. */
 export function mergeDraft<Draft extends object>(draft: Draft, before: Draft, now: Draft): Draft {
   const keys = Object.keys(draft) as (keyof Draft)[]
   return {

@@ -4,18 +4,18 @@ export interface Series {
   name: string
   /** A colour of `tokens.css`: `var(--state-running)`. */
   color: string
-  /** One value for each moment; null: not measured. */
+  /** One value for each item of `at`; null: not measured. */
   values: readonly (number | null)[]
   isDashed?: boolean
 }
 
-/** The colours of series without a state, told apart by all readers; further series are summed up as "other". */
+/** Distinct colours, also for colour-blind users, for series that are not states. Further series are summed up as "other". */
 export const seriesColors: readonly string[] = ['RUNNING', 'BLOCKED', 'SUCCEEDED', 'FAILED'].map(
   (state) => `var(--state-${state.toLowerCase()})`,
 )
 export const otherColor = 'var(--state-queued)'
 
-/** The keys with the greatest sums, greatest first, and their colours; all others have `otherColor`. */
+/** Gives each of the keys with the greatest weights its colour. Other keys are missing and get `otherColor`. */
 export function rankColors(weights: readonly (readonly [key: string, weight: number])[]): ReadonlyMap<string, string> {
   const sums = new Map<string, number>()
   for (const [key, weight] of weights) sums.set(key, (sums.get(key) ?? 0) + weight)
@@ -26,28 +26,28 @@ export function rankColors(weights: readonly (readonly [key: string, weight: num
 export interface TimeChartProps {
   /** Names the chart and its file. */
   title: string
-  /** Places on the axis, rising: moments in ms, or steps. */
+  /** Positions of the values on the horizontal axis, ascending: times in ms, or steps. */
   at: readonly number[]
   series: readonly Series[]
   unit: ChartUnit
-  /** First and last moment of the axis, also where there are no values; default: those of `at`. */
+  /** Range of the horizontal axis; default: the range of `at`. */
   span?: readonly [fromMs: number, toMs: number]
-  /** Default: the clock. `ELAPSED`: ms since a start. */
+  /** What `at` is: times (default), ms since a start, or steps. */
   axis?: 'CLOCK' | 'ELAPSED' | 'STEP'
-  /** `FIT`: values fill the chart, also on a logarithmic scale that the reader chooses; default: they begin at 0. */
+  /** `ZERO` (default): the vertical axis begins at 0. `FIT`: the values fill it; the user may choose a logarithmic scale. */
   scale?: 'ZERO' | 'FIT'
-  /** Charts with the same name have one pointer. */
+  /** Charts with the same name share the position of the pointer. */
   pointer?: string
-  /** Series stand on each other. */
+  /** true: stacks the series. */
   isStacked?: boolean
   /** A line at a value: "asked 64 GiB". */
   reference?: { value: number; label: string } | undefined
-  /** A range was chosen by dragging. */
+  /** Called with the range that the user selects by dragging. */
   onZoom?: (fromMs: number, toMs: number) => void
   height?: number
 }
 
-/** Sums of each series and those below it; a moment without any value stays empty. */
+/** Adds to each series the series below it. The sum is null where no series has a value. */
 export function stackValues(series: readonly Pick<Series, 'values'>[]): (number | null)[][] {
   const below: number[] = []
   return series.map(({ values }) =>

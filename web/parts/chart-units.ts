@@ -2,7 +2,7 @@ import { formatBytes, formatDuration } from './format.ts'
 
 export interface ChartUnit {
   format: (value: number) => string
-  /** Distances between the marks of the axis, so that their values are round; default: 1, 2, 5, 10 … */
+  /** Possible distances between the ticks of the axis; default: 1, 2, 5, 10 … */
   steps?: number[]
 }
 
@@ -34,7 +34,7 @@ const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
 const scientific = new Intl.NumberFormat('en', { notation: 'scientific', maximumSignificantDigits: 3 })
 const [smallest, largest] = [0.001, 10_000_000]
 
-/** Numbers of any size. */
+/** For metrics of jobs, which may be numbers of any magnitude. */
 export const metricUnit: ChartUnit = {
   format: (value) => {
     const size = Math.abs(value)

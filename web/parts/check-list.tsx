@@ -11,7 +11,7 @@ interface CheckListProps<Value extends string> {
   onChange: (chosen: readonly Value[]) => void
 }
 
-/** Any number of a few values. */
+/** A group of checkboxes. */
 export function CheckList<Value extends string>({ label, help, path, ...choice }: CheckListProps<Value>) {
   const { options, chosen, onChange } = choice
   const id = useId()

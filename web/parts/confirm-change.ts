@@ -5,12 +5,12 @@ import { showToast } from './toasts.tsx'
 interface ConfirmedChange<Result>
   extends Pick<Confirmation, 'title' | 'effect' | 'command' | 'confirmText' | 'keepText'> {
   change: () => Promise<Result>
-  /** Shown after success. */
+  /** The message after success. */
   toast: string
   onDone: () => void
 }
 
-/** Asks before a mutation; a refusal stays in the dialog. */
+/** Asks for confirmation before a mutation. The dialog shows a refusal of the server. */
 export function confirmChange<Result extends { __typename: string }>({
   change,
   toast,

@@ -1,4 +1,4 @@
-/** Also on pages that were not loaded over HTTPS or from loopback, which have no `navigator.clipboard`. */
+/** Also works on pages without `navigator.clipboard`, which browsers have only over HTTPS or from localhost. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const copy = (event: ClipboardEvent) => {

@@ -7,7 +7,7 @@ const quote = (cell: Cell) => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Lines of RFC 4180. */
+/** Formats rows as CSV (RFC 4180). */
 export const toCsv = (rows: readonly (readonly Cell[])[]): string =>
   rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')
 
@@ -15,7 +15,7 @@ export function downloadCsv(name: string, rows: readonly (readonly Cell[])[]): v
   saveFile(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.csv`, toCsv(rows), 'text/csv')
 }
 
-/** The first rows of a text of RFC 4180. */
+/** Parses the first `rowsMax` rows of a CSV text (RFC 4180). */
 export function parseCsv(text: string, rowsMax: number): string[][] {
   const rows: string[][] = []
   let row: string[] = []

@@ -7,12 +7,12 @@ import { type Refusal, refusal } from './form.tsx'
 import { formatRelative } from './format.ts'
 
 interface DraftOptions<Stored, Draft> {
-  /** What the server has; null: a new object. */
+  /** The stored object; null: the form creates a new one. */
   stored: Stored
   toDraft: (stored: Stored) => Draft
 }
 
-/** The state of a form that edits a stored object: `base` is the object when the form was opened or last merged, `before` is its draft. */
+/** The state of a form that edits an object. `base`: the object when the form was opened or last merged; `before`: its draft. */
 export function useObjectDraft<Stored, Draft extends object>({ stored, toDraft }: DraftOptions<Stored, Draft>) {
   const [base, setBase] = useState(stored)
   const [draft, setDraft] = useState(() => toDraft(stored))
@@ -30,7 +30,7 @@ export function useObjectDraft<Stored, Draft extends object>({ stored, toDraft }
   return { base, draft, before: toDraft(base), set, merge }
 }
 
-/** Names who changed the object, if the viewer may know, and the new values. */
+/** Describes the new values and, if the viewer may read the audit log, who changed the object. */
 async function describeConflict(objectId: string, before: Values, now: Values): Promise<Refusal> {
   const newest = await client.request(NewestChangeDocument, { objectId }).then(
     ({ auditLog }) => auditLog.nodes[0],

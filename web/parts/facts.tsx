@@ -3,7 +3,7 @@ import styles from './facts.module.css'
 
 export type Fact = readonly [name: string, value: ReactNode]
 
-/** One name with its value, in a list that a page lays out itself. */
+/** A name with its value, for a `dl` that the page lays out itself. */
 export const NamedFact = ({ name, children }: { name: string; children: ReactNode }) => (
   <div>
     <dt>{name}</dt>
@@ -11,11 +11,11 @@ export const NamedFact = ({ name, children }: { name: string; children: ReactNod
   </div>
 )
 
-/** React shows nothing for these. */
+/** true: React renders nothing for the value. */
 const isNothing = (value: ReactNode) =>
   value == null || value === '' || value === false || (Array.isArray(value) && value.length === 0)
 
-/** Names and values of one object. Facts without a value are left out. */
+/** Names and values of an object. Facts without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
   <dl className={styles.facts}>
     {facts

@@ -1,14 +1,14 @@
-/** A row of a list in which equal rows that follow each other are one row. */
+/** A row of a list that shows consecutive equal rows as one row. */
 export interface Folded<Row> {
   row: Row
-  /** The equal rows, for the first of them; null: it stands alone, or follows the first. */
+  /** Set in the first of several equal rows: all of them. null: the row has no equal neighbour, or is not the first. */
   equal: readonly Row[] | null
   isOpen: boolean
 }
 
 const foldFrom = 3
 
-/** `open`: keys of rows whose equal rows are all shown. */
+/** Folds consecutive equal rows. `open`: keys of first rows whose equal rows are all shown. */
 export function foldRows<Row>(
   rows: readonly Row[],
   {

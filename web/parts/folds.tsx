@@ -6,13 +6,13 @@ export type { Folded }
 
 interface FoldOptions<Row> {
   getKey: (row: Row) => string
-  /** Rows with the same text are equal. */
+  /** Returns a text that is the same for equal rows. */
   describe: (row: Row) => string
-  /** This row is shown. */
+  /** The key of a row that must not be hidden. */
   shownKey?: string | undefined
 }
 
-/** Folds equal rows until a person opens them. */
+/** Folds consecutive equal rows until the user opens them. */
 export function useFolds<Row>(rows: readonly Row[], { getKey, describe, shownKey }: FoldOptions<Row>) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const all = shownKey === undefined ? open : new Set([...open, shownKey])
@@ -24,7 +24,7 @@ export function useFolds<Row>(rows: readonly Row[], { getKey, describe, shownKey
   return { folded: foldRows(rows, { getKey, describe, open: all }), toggle }
 }
 
-/** "12 ×", which shows the equal rows or hides them. */
+/** The button "12 ×", which shows or hides the equal rows. */
 export function FoldButton<Row>({ folded, toggle }: { folded: Folded<Row>; toggle: (folded: Folded<Row>) => void }) {
   if (!folded.equal) return null
   const { length } = folded.equal

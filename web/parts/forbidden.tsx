@@ -6,7 +6,7 @@ import { Empty } from './page-states.tsx'
 
 const namesMax = 5
 
-/** The page needs a permission: names it, and who gives it. */
+/** Shown instead of a page: names the permission that is missing, and who can give it. */
 export function Forbidden({ permission }: { permission: Permission }) {
   const { value } = useQuery(WhoGrantsDocument, {})
   const { level, scope, text } = needs[permission]

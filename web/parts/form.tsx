@@ -21,7 +21,7 @@ export interface Violation {
   message: string
 }
 
-/** The refusal of a mutation: a sentence, and the fields that it is about. */
+/** Why a mutation was refused: a sentence, and the violations of single fields. */
 export interface Refusal {
   message: string
   violations: readonly Violation[]
@@ -29,13 +29,13 @@ export interface Refusal {
 
 export const refusal = (message: string): Refusal => ({ message, violations: [] })
 
-/** The refusal for an error: the mutation had no answer. */
+/** Makes a refusal of an error, such as a failed request. */
 export const refusalOf = (error: unknown): Refusal => refusal(error instanceof Error ? error.message : String(error))
 
 /** The refusal of the form around a field. */
 const FormRefusal = createContext<Refusal | null>(null)
 
-/** The messages of the form at a field, and at the parts of it. */
+/** Returns the violations of the form at `path` and below it. */
 export function useViolations(path: string | undefined): readonly Violation[] {
   const found = useContext(FormRefusal)
   if (path === undefined || !found) return []
@@ -47,16 +47,16 @@ export function useViolations(path: string | undefined): readonly Violation[] {
 export interface FieldTexts {
   label: string
   help?: ReactNode
-  /** Where the server reports its refusals; see `useViolations`. */
+  /** The path of the field in the input of the mutation; see `useViolations`. */
   path?: string | undefined
 }
 
 interface FieldProps extends FieldTexts {
-  /** One `input`, `select` or `textarea`. */
+  /** The control: one `input`, `select` or `textarea`. */
   children: ReactElement<{ id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: boolean }>
 }
 
-/** A label, its control, help, and the messages of the server. */
+/** A control with its label, its help, and the violations that the server reported. */
 export function Field({ label, help, path, children }: FieldProps) {
   const id = useId()
   const violations = useViolations(path)
@@ -129,20 +129,20 @@ export const CheckField = ({ text, isChecked, onChange }: CheckFieldProps) => (
   </label>
 )
 
-/** Short fields beside each other. */
+/** Two or more short fields in one row. */
 export const Pair = ({ children }: { children: ReactNode }) => <div className={styles.pair}>{children}</div>
 
 interface FormProps {
   submitText: string
-  /** The form was opened on request: its first field has the focus. */
+  /** true: the first field gets the focus. */
   takesFocus?: boolean
   onCancel?: () => void
-  /** Does it; a refusal stays in the form, with the input. */
+  /** Sends the mutation. If it returns a refusal, the form stays open and shows it. */
   onSubmit: () => Promise<Refusal | null>
   children: ReactNode
 }
 
-/** Sends once at a time. Refusals that belong to no field stand above the buttons. */
+/** Submits once at a time. Violations that belong to no field are listed above the buttons. */
 export function Form({ submitText, takesFocus = false, onCancel, onSubmit, children }: FormProps) {
   const [found, setFound] = useState<Refusal | null>(null)
   const [isBusy, setBusy] = useState(false)

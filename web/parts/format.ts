@@ -82,10 +82,10 @@ const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 /** "12.5", "1,024". */
 export const formatTenth = (value: number): string => tenths.format(value)
 
-/** Makes up for products such as 0.29 × 100, which is a little less than 29. */
+/** Compensates for rounding: 0.29 × 100 is a little less than 29. */
 const tolerance = 1e-9
 
-/** "99 %" of 0.996: only all of a thing is 100 %. */
+/** Rounds down: 0.996 → "99 %", so that only 1 is "100 %". */
 export const formatPercent = (part: number): string => `${formatCount(Math.floor(100 * part + tolerance))} %`
 
 const roundedBelow = 0.01

@@ -12,7 +12,7 @@ interface KeyTableProps {
   groups: readonly { title: string; bindings: readonly { keys: string; help: string }[] }[]
 }
 
-/** Keys and what they do, the newest group first. Keys without help are second ways. */
+/** A table of keys and what they do, the newest group first. Keys without help are alternatives and are left out. */
 export const KeyTable = ({ groups }: KeyTableProps) => (
   <div className={styles.keys}>
     {groups.toReversed().map(({ title, bindings }) => (

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useKeys } from '../ground/keys.ts'
 import styles from './list-bar.module.css'
 
-/** Above a list: its filters at the left, its buttons at the right. */
+/** The bar above a list: filters at the left, buttons at the right. */
 export const ListBar = ({ children, actions }: { children?: ReactNode; actions?: ReactNode }) => (
   <div className={styles.bar}>
     {children}
@@ -16,21 +16,21 @@ const pauseMs = 200
 interface SearchFieldProps {
   label: string
   text: string
-  /** The `datalist` with suggestions. */
+  /** The id of the `datalist` with suggestions. */
   listId?: string
-  /** `/` goes there; one field of a page has it. */
+  /** true (default): the key `/` focuses this field. Only one field of a page may have it. */
   hasKey?: boolean
   onChange: (text: string) => void
 }
 
-/** Filters as one types, after a short pause. */
+/** A search field that applies the text after a short pause in typing. */
 export function SearchField({ label, text, listId, hasKey = true, onChange }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
   const input = useRef<HTMLInputElement>(null)
   const change = useRef(onChange)
   change.current = onChange
   useKeys('List', hasKey ? [{ keys: '/', help: 'Filter', run: () => input.current?.focus() }] : [])
-  // Another URL brings another text.
+  // The text also changes with the URL.
   useEffect(() => setTyped(text), [text])
   useEffect(() => {
     if (typed === text) return undefined
@@ -57,14 +57,14 @@ export function SearchField({ label, text, listId, hasKey = true, onChange }: Se
 interface ChoiceProps {
   label: string
   value: string | undefined
-  /** Value in the URL, and its text. */
+  /** Each option: its value in the URL, and its text. */
   options: readonly (readonly [value: string, text: string])[]
-  /** The entry for no choice, such as "All users". */
+  /** The text of the entry that means no filter, such as "All users". */
   any?: string
   onChange: (value: string | undefined) => void
 }
 
-/** One of a few values, or any of them. */
+/** A filter with one value of several, or none. */
 export const Choice = ({ label, value = '', options, any, onChange }: ChoiceProps) => (
   <select
     className={styles.choice}

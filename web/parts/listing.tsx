@@ -6,19 +6,19 @@ import { Empty, Failed, FailedInline, Loading } from './page-states.tsx'
 
 interface ListingProps<Row> {
   list: Pages<Row>
-  /** The rows: "users". */
+  /** What the rows are, in plural: "users". */
   noun: string
-  /** Forgets the filter; false: there is none. */
+  /** Clears the filter; false: no filter is set. */
   clear: (() => void) | false
-  /** Without rows and without a filter: what would be here, and the next step. */
+  /** Shown if there are no rows and no filter: what the list is for, and the next step. */
   empty: ReactNode
   emptyActions?: ReactNode
-  /** The button that reads one more page. */
+  /** Text of the button that reads one more page. */
   moreText?: string
   children: (rows: readonly Row[]) => ReactNode
 }
 
-/** A list page by page, in each of its states. */
+/** A table that loads page by page, or the reason why there are no rows. */
 export function Listing<Row>({ list, noun, clear, empty, emptyActions, ...rest }: ListingProps<Row>) {
   const { value, failure, isLoading, read, readMore } = list
   const { moreText = 'Show more', children } = rest

@@ -5,7 +5,7 @@ import type { MenuProps } from './menu.tsx'
 
 const LoadedMenu = lazy(() => loadPart(() => import('./menu.tsx')))
 
-/** A button with a menu, whose code is loaded by the first click. */
+/** A button with a menu. The first click loads the code of the menu. */
 export function MenuButton({ look = 'plain', ...props }: MenuProps & { look?: 'plain' | 'quiet' }) {
   const [isWanted, setWanted] = useState(false)
   const button = (

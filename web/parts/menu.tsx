@@ -14,7 +14,7 @@ export interface MenuProps {
   items: readonly MenuChoice[]
 }
 
-/** Opens at once: the first click has loaded it. */
+/** Opens when it is mounted, because the click that loaded this code asked for the menu. */
 export default function LoadedMenu({ label, className, items }: MenuProps & { className: string }) {
   const [isOpen, setOpen] = useState(true)
   return (

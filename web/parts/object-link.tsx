@@ -10,7 +10,7 @@ const parts: Readonly<Record<string, readonly [page: '/people/$part' | '/policie
   reservation: ['/policies/$part', 'reservations'],
 }
 
-/** Leads to the page of an object, by the kind of its id. Plain text if it has no page. */
+/** Links to the page of an object, which depends on the prefix of its id. Plain text if there is no such page. */
 export function ObjectLink({ id, children = id }: { id: string; children?: ReactNode }) {
   const [kind = '', rest = ''] = id.split(/_(.*)/)
   if (kind === 'job')

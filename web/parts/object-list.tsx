@@ -10,29 +10,29 @@ import { type Column, Table } from './table.tsx'
 
 interface ObjectListProps<Row extends { id: string }> {
   list: Pages<Row>
-  /** In lower case: "user". */
+  /** What a row is, in singular: "user". */
   noun: string
   label: string
   columns: readonly Column<Row>[]
   /** Renders the form of a new object; false: the viewer may not create one. */
   form: ((ends: FormCallbacks) => ReactNode) | false
-  /** The panel of an object, by its id. */
+  /** Renders the panel of the object with the id. */
   panel: (id: string, ends: PanelCallbacks) => ReactNode
-  /** Above the list, at the left of its button. */
+  /** Filters, at the left above the list. */
   filters?: ReactNode
-  /** Between the filters and the list. */
+  /** Content between the filters and the list. */
   above?: ReactNode
-  /** Forgets the filter; false: there is none. */
+  /** Clears the filter; false: no filter is set. */
   clear?: (() => void) | false
-  /** Without rows and without a filter: what would be here. */
+  /** Shown if there are no rows and no filter: what the list is for. */
   empty: ReactNode
-  /** The button for a new object also stands in place of rows. */
+  /** true (default): the empty list also shows the button for a new object. */
   hasEmptyAction?: boolean
-  /** The order without one in the URL. */
+  /** The order if the URL names none. */
   defaultOrder?: string
 }
 
-/** The objects of one kind: a list, and beside it the one that `open` of the URL names, or the form of a new one. */
+/** A list of objects with a panel: the object whose id is in the parameter `open` of the URL, or the form of a new one. */
 export function ObjectList<Row extends { id: string }>({ list, noun, form, ...rest }: ObjectListProps<Row>) {
   const { label, columns, panel, filters, above, clear = false, empty, hasEmptyAction = true, defaultOrder } = rest
   const { search, change } = usePageSearch()

@@ -7,7 +7,7 @@ import { SidePanel } from './side-panel.tsx'
 /** What a panel reports to its list. */
 export interface PanelCallbacks {
   onClose: () => void
-  /** The object was changed or deleted. */
+  /** Called after the object was changed or deleted. */
   onChange: () => void
 }
 
@@ -17,22 +17,22 @@ export interface FormCallbacks {
 }
 
 interface ObjectPanelProps<Value> extends PanelCallbacks {
-  /** null: the object does not exist. */
+  /** The object that the panel shows. Its `value` is null if the object does not exist. */
   of: Pick<Resource<Value | null>, 'value' | 'failure' | 'read'>
   title: (value: Value) => ReactNode
-  /** The title while there is no object: "User". */
+  /** The title while the object is loading or missing: "User". */
   noun: string
-  /** In place of an object that does not exist. */
+  /** Shown if the object does not exist. */
   gone: ReactNode
   editText?: string
-  /** In place of the facts, or above them, on request; false: the viewer may not change the object. */
+  /** Renders the form that edits the object; false: the viewer may not change it. */
   form?: ((value: Value, ends: FormCallbacks) => ReactNode) | false
-  /** The facts stay below the form. */
+  /** true: the facts stay visible below the form. */
   keepsFacts?: boolean
   children: (value: Value, ends: { changed: () => void; deleted: () => void }) => ReactNode
 }
 
-/** One object of a list, which can be edited. */
+/** A side panel that shows an object of a list and can edit it. */
 export function ObjectPanel<Value>({ of, title, noun, gone, form, children, ...rest }: ObjectPanelProps<Value>) {
   const { editText = 'Edit', keepsFacts = false, onClose, onChange } = rest
   const [isEdited, setEdited] = useState(false)

@@ -8,7 +8,7 @@ import styles from './page-states.module.css'
 
 const skeletonLines = [1, 2, 3, 4, 5, 6, 7, 8]
 
-/** While the server does not answer, the reason stands in place of the skeleton. */
+/** A skeleton. During an outage it shows the reason instead. */
 export function Loading() {
   const outage = useOutage()
   if (outage)
@@ -80,7 +80,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
   )
 }
 
-/** Above data that is still shown. */
+/** A failure above older data, which stays visible. */
 export function FailedInline({ failure, onRetry }: FailedProps) {
   const { title, text } = describe(failure)
   return (
@@ -104,6 +104,6 @@ export function Missing({ what }: { what: string }) {
   )
 }
 
-/** In place of a part whose facts are not known: loading, or why they could not be read. */
+/** Shown instead of a part whose data is missing: loading, or why reading it failed. */
 export const NotRead = ({ of: { failure, read } }: { of: { failure: unknown; read: () => void } }) =>
   failure ? <Failed failure={failure} onRetry={read} /> : <Loading />

@@ -2,7 +2,7 @@ import type { Refusal } from './form.tsx'
 
 export type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }>
 
-/** The mutation was refused: nothing was changed. */
+/** true: the server refused the mutation and changed nothing. */
 export const isRefused = <Result extends { __typename: string }>(result: Result): result is Refused<Result> =>
   result.__typename.endsWith('Problem')
 
@@ -11,7 +11,7 @@ interface Problem {
   violations?: readonly { path: readonly string[]; message: string }[]
 }
 
-/** The refusal as forms show it. */
+/** Converts a problem of the API to the refusal of a form. */
 export const toRefusal = ({ message, violations = [] }: Problem): Refusal => ({
   message,
   violations: violations.map((each) => ({ path: each.path.join('.'), message: each.message })),

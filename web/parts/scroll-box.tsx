@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
-/** A wide table scrolls in a box of its own, also by keyboard. */
+/** A box in which a wide table scrolls horizontally, also by keyboard. */
 export const ScrollBox = ({ label, children }: { label: string; children: ReactNode }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: users scroll the box by keyboard
   <section style={{ overflowX: 'auto' }} aria-label={label} tabIndex={0}>
     {children}
   </section>

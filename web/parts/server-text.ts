@@ -7,7 +7,7 @@ const hidden = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202
 const controlPictures = 0x2400
 const deleteCode = 0x7f
 
-/** Control characters as pictures (␀), marks of direction and others by their number (⟨U+202E⟩). */
+/** Makes invisible characters visible: control characters as ␀, and others, such as bidi marks, as ⟨U+202E⟩. */
 export const reveal = (text: string): string =>
   text.replace(hidden, (character) => {
     const code = character.charCodeAt(0)
@@ -15,17 +15,17 @@ export const reveal = (text: string): string =>
     return code === deleteCode ? '␡' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
   })
 
-/** The name of a job for a person; its id, if it has none. */
+/** Returns the name of a job, or its id if it has no name. */
 export const nameJob = ({ id, name }: { id: string; name: string | null }): string =>
   name === null ? id : reveal(name)
 
-/** RFC 3339 in UTC, as the API writes every moment. */
+/** Matches RFC 3339 times in UTC, the format of the API. */
 const moments = /\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g
 const seconds = /\b(\d+) s\b/g
-/** Levels of users as the API writes them: RESEARCHER. */
+/** Matches levels of users as the API writes them: "level RESEARCHER". */
 const levels = /\blevel [A-Z]+\b/g
 
-/** A sentence of the server: moments in the zone of the reader, seconds in longer units, levels as words. */
+/** Formats a message of the server: times in the local time zone, seconds in longer units, levels as words. */
 export const formatServerText = (text: string): string =>
   reveal(
     text

@@ -6,13 +6,13 @@ import styles from './side-panel.module.css'
 
 interface SidePanelProps {
   title: ReactNode
-  /** Above the content, beside the button that closes. */
+  /** Buttons in the head, beside the close button. */
   actions?: ReactNode
   children: ReactNode
   onClose: () => void
 }
 
-/** Details beside a list, which stays usable; on a phone over the whole page. Escape closes it. */
+/** A panel beside a list that stays usable. On a phone it covers the page. Escape closes it. */
 export function SidePanel({ title, actions, children, onClose }: SidePanelProps) {
   useKeys('Panel', [{ keys: 'Escape', help: 'Close the panel', run: onClose }])
   return (
@@ -29,7 +29,7 @@ export function SidePanel({ title, actions, children, onClose }: SidePanelProps)
   )
 }
 
-/** A list with an optional panel at its right. Each scrolls by itself. */
+/** A list with an optional panel at its right. They scroll separately. */
 export const WithPanel = ({ children, panel }: { children: ReactNode; panel: ReactNode }) => (
   <div className={styles.split}>
     <div className={styles.list}>{children}</div>

@@ -23,7 +23,7 @@ const runningDrawing = (fraction: number | null) => (
   </>
 )
 
-/** One drawing for each state: they differ without colour too. */
+/** The drawing of each state. They also differ in shape, not only in colour. */
 const drawings: Readonly<Record<Exclude<JobState, 'RUNNING'>, JSX.Element>> = {
   BLOCKED: (
     <>
@@ -89,11 +89,11 @@ const drawings: Readonly<Record<Exclude<JobState, 'RUNNING'>, JSX.Element>> = {
 
 interface StateProps {
   state: JobState
-  /** 0 … 1; null: the job reports no progress. */
+  /** Progress, 0 … 1; null: the job reports no progress. */
   fraction?: number | null | undefined
 }
 
-/** Decoration beside the word of the state. */
+/** The icon of a state, hidden from screen readers because the word of the state is beside it. */
 export function StateGlyph({ state, fraction = null }: StateProps) {
   return (
     <svg className={styles.glyph} viewBox="0 0 16 16" aria-hidden="true" data-state={state}>

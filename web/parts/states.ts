@@ -49,21 +49,21 @@ const reasonWords: Readonly<Record<string, string>> = {
   WORKDIR_NOT_FOUND: 'no working directory',
 }
 
-/** `MAX_RUN_TIME` as a person says it. */
+/** Formats a state reason of the API: MAX_RUN_TIME → "over its run time". */
 export const describeReason = (reason: string): string =>
   reasonWords[reason] ?? reason.toLowerCase().replaceAll('_', ' ')
 
 const said =
   /^(?:The command exited with code \d+; one of its processes was killed at its memory limit of [^;]*; retry with --mem \d+|Killed at its memory limit of [^;]*; retry with --mem \d+|The command exited with code \d+(?: \((?<meaning>[^)]*)\))?|Signal \w+ ended it|The run reached its maximum run time of \d+ s)(?:\. |$)/
 
-/** What the message about an end adds to the state, the reason and the exit code, which stand beside it; null: nothing. */
+/** Removes from `info` what the state, the reason and the exit code beside it already say; null: nothing is left. */
 export function describeInfo(info: string | null): string | null {
   const { meaning } = info?.match(said)?.groups ?? {}
   const text = [meaning, info?.replace(said, '')].filter(Boolean).join('. ')
   return text === '' ? null : formatServerText(text)
 }
 
-/** "exit 137", "out of memory", or null: the state says it all. */
+/** Why the job ended: "exit 137" or "out of memory"; null: the state alone says it. */
 export function describeEnd(job: { stateReason: string | null; exitCode: number | null }): string | null {
   const { stateReason, exitCode } = job
   if (stateReason === 'EXIT_CODE') return `exit ${exitCode}`

@@ -4,13 +4,13 @@ import styles from './table.module.css'
 export interface Column<Row> {
   title: string
   cell: (row: Row) => ReactNode
-  /** Numbers stand at the right. */
+  /** true: the cells are numbers, aligned right. */
   isNumber?: boolean
-  /** Left out where the page is narrow. */
+  /** true: hidden on narrow pages. */
   isSecondary?: boolean
-  /** The name of its order; a click on the title asks for it. */
+  /** The order that a click on the title chooses. */
   order?: string
-  /** Its order begins with the smallest. */
+  /** true: the order begins with the smallest value. */
   isAscending?: boolean
 }
 
@@ -19,18 +19,18 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   getKey: (row: Row) => string
-  /** The row whose panel is open. */
+  /** The key of the row whose panel is open. */
   openKey?: string | undefined
   onOpen?: (row: Row) => void
   order?: string | undefined
   onOrder?: (order: string) => void
 }
 
-/** A click there is not a click on the row. */
+/** true: the target is a control, so a click on it does not open its row. */
 export const isControl = (target: EventTarget): boolean =>
   target instanceof Element && target.closest('a, button, input, label') !== null
 
-/** A short list of rows of one kind. The job list, which may be long, has its own. */
+/** A table for short lists. The job list has its own, because it may be long. */
 export function Table<Row>({ label, columns, rows, getKey, openKey, onOpen, order, onOrder }: TableProps<Row>) {
   const open = (event: MouseEvent, row: Row) => {
     if (!isControl(event.target)) onOpen?.(row)

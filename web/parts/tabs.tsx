@@ -8,7 +8,7 @@ export interface Tab {
   isShown: boolean
   to: string
   params?: Record<string, string>
-  /** A function keeps the rest of the search part of the URL. */
+  /** Search parameters of the link. A function changes the current ones. */
   search?: Record<string, string | undefined> | ((before: object) => object)
   /** true: keeps the fragment of the URL. */
   hash?: true
@@ -17,12 +17,12 @@ export interface Tab {
 interface TabsProps {
   label: string
   tabs: readonly Tab[]
-  /** `choice`: small, beside a heading; default: `tabs`, a bar above a page. */
+  /** `tabs` (default): a bar above a page. `choice`: small, beside a heading. */
   look?: 'tabs' | 'choice'
   children?: ReactNode
 }
 
-/** Parts of a page, each with its URL. */
+/** Links to the parts of a page. */
 export const Tabs = ({ label, tabs, look = 'tabs', children }: TabsProps) => (
   <nav className={styles[look]} aria-label={label}>
     {tabs.map(({ title, count, isShown, ...target }, i) => (

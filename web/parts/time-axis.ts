@@ -3,7 +3,7 @@ import { clock, clockSeconds, shortDay as date, formatDuration } from './format.
 const dayMs = 86_400_000
 const minuteMs = 60_000
 
-/** A mark of a time axis: the clock, and the date where a day begins or marks are days apart. */
+/** Labels a tick of a time axis: "14:20", or the date where a day begins or ticks are days apart. */
 export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | undefined): string {
   if (stepMs >= dayMs) return date.format(ms)
   const text = (stepMs < minuteMs ? clockSeconds : clock).format(ms)
@@ -11,7 +11,7 @@ export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | un
   return isNewDay ? `${date.format(ms)} ${text}` : text
 }
 
-/** A mark of an axis that counts from a start. */
+/** Labels a tick of an axis of elapsed time. */
 export const formatElapsed = (ms: number): string => formatDuration(ms).replace(/ 00 (min|s)$/, '')
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' })

@@ -12,7 +12,7 @@ interface PlotProps extends TimeChartProps {
   onHover: (index: number | null) => void
 }
 
-/** The canvas of a chart, in a part of its own with its library. */
+/** The canvas of a chart. This file is loaded on demand, because it imports the chart library. */
 export function TimeChartPlot(props: PlotProps) {
   const { at, series, isStacked = false, height, axis = 'CLOCK', isLog } = props
   const box = useRef<HTMLDivElement>(null)
@@ -61,7 +61,7 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
     width: 1.5,
     ...(isStacked && { fill: colors[`fill${i}`] ?? '' }),
     ...(each.isDashed && { dash: [4, 4] }),
-    // Series over steps have values at different steps.
+    // Draws lines over missing values, because metrics have values at different steps.
     spanGaps: axis === 'STEP',
   })
   const options: UPlot.Options = {
@@ -74,7 +74,7 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
       y: { distr: isLog ? 3 : 1, range: (_, min, max) => heightOf(min, max, latest.current) },
     },
     series: [{}, ...series.map(line)],
-    // The fill of a stacked series ends at the series below it.
+    // Fills each stacked series only down to the series below it.
     ...(isStacked && { bands: series.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })) }),
     axes: buildAxes(latest, colors),
     cursor: {
@@ -131,7 +131,7 @@ function buildAxes(latest: { current: PlotProps }, colors: Colors): UPlot.Axis[]
       gap: 8,
       space: 32,
       ...(unit.steps && { incrs: unit.steps }),
-      // A logarithmic axis leaves out marks that would touch.
+      // The value is null where labels of a logarithmic axis would overlap.
       values: (_, splits) => splits.map((value) => (value === null ? '' : latest.current.unit.format(value))),
       size: (_, values) => Math.max(24, ...(values ?? []).map((text) => text.length * characterWidth + 12)),
     },

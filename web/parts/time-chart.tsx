@@ -11,14 +11,14 @@ const Plot = lazy(async () => ({ default: (await loadPart(() => import('./time-c
 const plotHeight = 180
 
 const secondMs = 1_000
-/** How places of an axis are written: for readers, and in the first column of a file. */
+/** How positions on each kind of axis are formatted: in the chart, and in the first column of the CSV file. */
 const places = {
   CLOCK: { text: formatExact, column: 'time', cell: (ms: number) => new Date(ms).toISOString() },
   ELAPSED: { text: formatDuration, column: 'seconds', cell: (ms: number) => ms / secondMs },
   STEP: { text: (step: number) => `step ${formatCount(step)}`, column: 'step', cell: (step: number) => step },
 } as const
 
-/** Series over time, with their values under the pointer, as a table and as a file. */
+/** A chart of series over time. It shows the values under the pointer, and offers a table and a CSV file. */
 export function TimeChart(props: TimeChartProps) {
   const { title, at, series, unit, axis = 'CLOCK', reference, height = plotHeight } = props
   const [hovered, setHovered] = useState<number | null>(null)
@@ -104,7 +104,7 @@ function ValueTable({ title, at, series, unit, axis = 'CLOCK', height = plotHeig
     [at, series, unit, formatAt],
   )
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: users scroll the table by keyboard
     <section className={styles.table} style={{ height }} aria-label={`Values of ${title}`} tabIndex={0}>
       <table>
         <thead>

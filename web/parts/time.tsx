@@ -2,7 +2,7 @@ import { useNow } from '../ground/server-clock.ts'
 import { useSettings } from '../ground/settings.ts'
 import { formatClock, formatDuration, formatExact, formatMoment, formatRelative } from './format.ts'
 
-/** A moment by the clock of the server: relative, or with `t` by the clock on the wall; exact on hover. */
+/** A time relative to now, or after the key `t` as "14:20". The tooltip has the exact time. */
 export function Time({ at }: { at: string }) {
   const nowMs = useNow()
   const { absoluteTimes } = useSettings()
@@ -14,7 +14,7 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** A moment of a record by the clock, with its seconds; relative and exact on hover. */
+/** A time with seconds, such as "14:20:05". The tooltip has the relative and the exact time. */
 export function Moment({ at }: { at: string }) {
   const nowMs = useNow(10_000)
   const atMs = Date.parse(at)
@@ -25,7 +25,7 @@ export function Moment({ at }: { at: string }) {
   )
 }
 
-/** From one moment to another, or until now. */
+/** The time from `from` to `to`; without `to`, until now. */
 export function Duration({ from, to }: { from: string; to?: string | null | undefined }) {
   return to ? <span>{formatDuration(Date.parse(to) - Date.parse(from))}</span> : <RunningDuration from={from} />
 }

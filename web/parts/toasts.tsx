@@ -19,11 +19,11 @@ const dismiss = (id: number) => toasts.change(toasts.read().filter((each) => eac
 
 interface ToastOptions {
   isTrouble?: boolean
-  /** true: until it is dismissed, as trouble does. */
+  /** true: shown until the user dismisses it; the default for trouble. */
   stays?: boolean
 }
 
-/** A short note. */
+/** Shows a short message. */
 export function showToast(content: ReactNode, { isTrouble = false, stays = isTrouble }: ToastOptions = {}): void {
   const id = ++lastId
   toasts.change([...toasts.read(), { id, content, isTrouble }].slice(-toastsMax))

@@ -10,7 +10,7 @@ type Outcome = { start: Start } | { error: unknown }
 
 const routes: Readonly<Record<string, AnyRoute>> = router.routesById
 
-/** Loads the parts of the first page while the facts are read. */
+/** Loads the code of the first page while the facts are read. */
 const loadParts = (): Promise<unknown> =>
   Promise.all(
     router
@@ -25,10 +25,10 @@ const begin = (): Promise<Outcome> =>
     (error: unknown) => ({ error }),
   )
 
-/** Once, although React may render the first time twice: the return from an OpenID provider is valid once. */
+/** Outside of React, which may render twice: the code that an OpenID provider returns is valid once. */
 const firstStart = begin()
 
-/** The pages, and over them the log-in while the server wants a token: what is behind it is kept. */
+/** The pages and, while the server requires a log-in, the log-in dialog over them. The pages keep their state. */
 export function App() {
   const { needsLogIn } = useSession()
   const [starting, setStarting] = useState(firstStart)
@@ -42,7 +42,7 @@ export function App() {
   )
 }
 
-/** Not by Suspense, which delays what follows its fallback by up to 300 ms. */
+/** Used instead of Suspense, which delays the content after a fallback by up to 300 ms. */
 function useOutcome(starting: Promise<Outcome>): Outcome | null {
   const [known, setKnown] = useState<{ of: Promise<Outcome>; outcome: Outcome } | null>(null)
   useEffect(() => void starting.then((outcome) => setKnown({ of: starting, outcome })), [starting])

@@ -8,11 +8,11 @@ import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
 
-/** Above this number of objects, their number must be typed. */
+/** Above this number of objects, the user must type the number. */
 const untypedMax = 20
 const jobsShownMax = 100
 
-/** Consequences first: the objects by name, the effect in numbers, and the command that does the same. */
+/** Shows the objects by name, the effect in numbers, and the `berth` command, before the buttons. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
   const { title, effect, jobs = [], command, confirmText, keepText = 'Keep', hasReason, form, run } = confirmation
   const { isDangerous = true } = confirmation
@@ -84,7 +84,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
   )
 }
 
-/** The objects that were refused, each with the reason. */
+/** Lists the objects for which the action was refused, with the reasons. */
 const Result = ({ title, result: { done, refused } }: { title: string; result: PartialResult }) => (
   <LayerFrame>
     <Dialog role="alertdialog" className={styles.dialog ?? ''}>

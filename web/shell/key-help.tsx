@@ -5,7 +5,7 @@ import { KeyTable } from '../parts/key-table.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
 
-/** The keys of the page that is shown. */
+/** Lists the keys of the current page. */
 export function KeyHelp() {
   const groups = useKeyGroups()
   const { singleKeys } = useSettings()

@@ -3,7 +3,7 @@ import { Modal, ModalOverlay } from 'react-aria-components'
 import { closeLayer } from '../ground/layer-store.ts'
 import styles from './layers.module.css'
 
-/** Closes with Escape; without input that would be lost also with a click beside it. The focus returns to where it was. */
+/** Closes on Escape and, if it has no input to lose, on a click outside. Then the focus returns to the former element. */
 export function LayerFrame({ hasInput = false, children }: { hasInput?: boolean; children: ReactNode }) {
   return (
     <ModalOverlay

@@ -6,7 +6,7 @@ import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
 import { Palette } from './palette.tsx'
 
-/** Everything that lies over the page; loaded with the first of them. */
+/** Dialogs over the page. The code is loaded when the first one opens. */
 export default function Layers() {
   const layer = useLayer()
   if (layer?.kind === 'CONFIRM') return <ConfirmDialog confirmation={layer.confirmation} />

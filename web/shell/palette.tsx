@@ -23,7 +23,7 @@ interface Choice {
 
 const jobsMax = 8
 
-/** Jobs whose name or id begins like the typed text. */
+/** Finds jobs whose name or id begins with the typed text. */
 async function findJobs(text: string, signal: AbortSignal) {
   const filter = /^job_\w+$/.test(text) ? { ids: [text] } : { text }
   const { jobs } = await client.request(ListJobsDocument, { first: jobsMax, filter }, { signal })
@@ -62,7 +62,7 @@ function listCommands(go: Go, may: ReturnType<typeof useMay>): readonly Choice[]
   ]
 }
 
-/** Pages, commands and jobs by name. */
+/** The command palette: finds pages, commands and jobs by name. */
 export function Palette() {
   const navigate = useNavigate()
   const [text, setText] = useState('')

@@ -24,7 +24,7 @@ const root = createRootRoute({
   notFoundComponent: NoPage,
 })
 
-/** Keeps the search parameters of these names; a page checks their values itself. */
+/** Reads the search parameters with these names. Each page checks their values itself. */
 const readTexts =
   <const Key extends string>(...keys: readonly Key[]) =>
   (search: Record<string, unknown>) =>
@@ -32,7 +32,7 @@ const readTexts =
       [Name in Key]?: string | undefined
     }
 
-/** A page below the shell, whose code is loaded when it is opened. */
+/** A route of a page, whose code is loaded when it is opened. */
 const page = <const Path extends string, Search, Name extends string>(
   path: Path,
   validateSearch: (search: Record<string, unknown>) => Search,
@@ -47,7 +47,7 @@ const page = <const Path extends string, Search, Name extends string>(
   })
 
 const readJobsTexts = readTexts(...filterKeys, 'text', 'order', 'group', 'peek')
-/** The run, a moment and the streams of its log, the language of the spec, and the artifact that is open. */
+/** `run`; `at` and `streams` of its log; `as`: the format of the spec; `open`: the open artifact. */
 const readJobTexts = readTexts('run', 'at', 'streams', 'as', 'open')
 
 const loadJob = () => import('../pages/job/job.tsx')
@@ -91,14 +91,14 @@ const routes = [
   createRoute({ getParentRoute: () => root, path: '/login/return', component: LogInPage }),
 ] as const
 
-/** Plain `key=value` pairs, as people read and write them. */
+/** Reads search parameters as plain strings, not as JSON like the router does by default. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
 
 function stringifySearch(search: Record<string, unknown>): string {
   const pairs = Object.entries(search).flatMap(([key, value]) =>
     value === undefined || value === '' ? [] : [[key, String(value)]],
   )
-  // Commas and colons are part of filters; they need no escape in a query.
+  // Keeps commas and colons readable. Filters contain them, and a query string allows them.
   const text = new URLSearchParams(pairs).toString().replaceAll('%2C', ',').replaceAll('%3A', ':')
   return text === '' ? '' : `?${text}`
 }

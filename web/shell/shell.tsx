@@ -17,13 +17,13 @@ import { BottomBar, SideBar } from './side-bar.tsx'
 
 const Layers = lazy(() => loadPart(() => import('./layers.tsx')))
 
-/** Side bar, top bar, banners, layers, and the page. */
+/** The frame of every page: side bar, top bar, banners and dialogs. */
 export function Shell({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const layer = useLayer()
   usePageKeys()
-  // The drawer closes when another page is opened.
+  // Closes the drawer when another page opens.
   useEffect(() => setOpen(false), [path])
   const main = useFocusOnPage()
   return (
@@ -48,7 +48,7 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-/** After the change to another page the next Tab is in that page, unless another element has the focus. */
+/** When another page opens, moves the focus into it, so that Tab continues there, unless another element has the focus. */
 function useFocusOnPage() {
   const main = useRef<HTMLElement>(null)
   const router = useRouter()
@@ -133,7 +133,7 @@ function LiveIndicator() {
   )
 }
 
-/** The server has another version than when the page was loaded. */
+/** Shown if the server has been updated since the page was loaded. */
 function UpdateBanner() {
   const { server } = useStart()
   const outage = useOutage()

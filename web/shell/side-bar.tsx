@@ -84,7 +84,7 @@ export function SideBar({ isOpen }: { isOpen: boolean }) {
   )
 }
 
-/** On a phone: the pages that people open most; the others are in the drawer. */
+/** On a phone, links to the most used pages. The drawer has the others. */
 export function BottomBar({ onMore }: { onMore: () => void }) {
   return (
     <nav className={styles.bottom} aria-label="Main pages">
@@ -112,7 +112,7 @@ const MainLinks = ({ pending }: { pending: number }) =>
     </PageLink>
   ))
 
-/** Pages that the viewer may use, by what they are for. */
+/** Links to the pages that the viewer may use, grouped by purpose. */
 function PageLinks() {
   const { server, viewer } = useStart()
   const pending = usePendingDecisions(viewer.pendingDecisions)
@@ -150,7 +150,7 @@ interface PageLinkProps {
 }
 
 function PageLink({ icon: Icon, exact = false, children, ...target }: PageLinkProps) {
-  // The link leads to one part of the page, and stands for all of them.
+  // The link opens one part of the page, and is marked as current on all parts.
   const [page = '', part] = target.to.split('$part')
   const isShown = useRouterState({ select: ({ location }) => part === '' && location.pathname.includes(page) })
   return (
@@ -166,7 +166,7 @@ function PageLink({ icon: Icon, exact = false, children, ...target }: PageLinkPr
   )
 }
 
-/** The colour of the installation, so that two are not confused. */
+/** A mark in the colour of the installation, so that users do not confuse two installations. */
 function Mark({ accent }: { accent: string | null }) {
   return (
     <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">

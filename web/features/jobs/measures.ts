@@ -4,12 +4,12 @@ import type { Spec } from '../spec/spec-input.ts'
 
 type Sample = NonNullable<Extract<NonNullable<RunUsageQuery['node']>, { samples: unknown }>['samples']>[number]
 
-/** One value of the samples, and how much of it the job asked for. */
+/** A measured value of the usage samples, and the amount that the job requested. */
 interface Measure {
   title: string
   unit: ChartUnit
   read: (sample: Sample) => number | null
-  /** null: nothing to compare with. */
+  /** Returns the requested amount; null: the spec does not request this. */
   asked: (spec: Spec) => number | null
 }
 

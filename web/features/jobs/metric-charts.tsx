@@ -5,7 +5,7 @@ import { joinSteps, type MetricValues } from './metric-series.ts'
 
 /** The metrics of one run. */
 export interface MetricSource {
-  /** In the legend; default: the name of the metric. */
+  /** The name of the run in the legend; default: the name of the metric. */
   name?: string
   color: string
   metrics: readonly MetricValues[]
@@ -13,7 +13,7 @@ export interface MetricSource {
 
 const height = 140
 
-/** One chart for each name, with the series of all runs that have it; the caller lays them out. */
+/** A chart for each metric name, with a series for each run that has it. The caller lays the charts out. */
 export function MetricCharts({ sources }: { sources: readonly MetricSource[] }) {
   const pointer = useId()
   const charts = useMemo(() => {

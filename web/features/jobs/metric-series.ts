@@ -10,13 +10,13 @@ export interface MetricValues {
   points: readonly StepValue[]
 }
 
-/** Values that were read, and the last one, which may be newer. */
+/** Returns the stored points of a metric, and `live` if it is newer than the last of them. */
 export function readMetric({ name, points, last }: MetricSeriesFragment, live: StepValue = last): MetricValues {
   const known = points ?? []
   return { name, points: live.step > (known.at(-1)?.step ?? -1) ? [...known, live] : known }
 }
 
-/** All steps of these series, and the value of each series at each step; null: it has none there. */
+/** Returns the steps of all series, and the values of each series at these steps; null: no value at the step. */
 export function joinSteps(series: readonly (readonly StepValue[])[]): { at: number[]; values: (number | null)[][] } {
   const at = [...new Set(series.flat().map(({ step }) => step))].sort((a, b) => a - b)
   const values = series.map((points) => {

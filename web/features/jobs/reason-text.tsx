@@ -13,7 +13,7 @@ interface ReasonTextProps {
   job: { id: string; name: string | null } | null
 }
 
-/** The words of the scheduler; the id of the other job becomes a link with its name. */
+/** The message of a pending reason. The id of another job in it becomes a link with the name of that job. */
 export function ReasonText({ message, job }: ReasonTextProps) {
   if (!job) return formatServerText(message)
   const [before = '', ...after] = formatServerText(message).split(job.id)

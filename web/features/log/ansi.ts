@@ -1,8 +1,8 @@
 import { reveal } from '../../parts/server-text.ts'
 
 /**
- * Terminal output as spans of text with their look: sixteen and more colours, background, bold, dim, italic, underlined,
- * reversed, and links of OSC 8. A line that was written over shows its last state.
+ * Parses terminal output into styled spans: colours, background, bold, dim, italic, underline, reverse, and OSC 8 links. A
+ * line that was overwritten (progress bars) shows its last state.
  */
 export interface Look {
   color?: string | undefined
@@ -33,21 +33,21 @@ const endCodes: Readonly<Record<number, readonly string[]>> = {
   29: ['strike'],
 }
 
-/** A style, a link, any other sequence, a step back, or text. */
+/** Matches a style, a link, another escape sequence, a backspace, or text. */
 const pieces =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
   /\x1b\[([\d;]*)m|\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)|\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|.|$)|[\b]|[^\x1b\b]+/gs
 
-/** A line of more spans is a picture, not text: the rest has one look. */
+/** Maximum number of spans of a line. The rest of the line gets one style, for speed. */
 const spansMax = 400
 
-/** One line without its ending, in its last state. Each line begins plain: a page may begin anywhere. */
+/** Parses a line without its line break. Styles do not carry over from earlier lines, which may not be loaded. */
 export function parseLine(text: string): readonly Span[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
   if (!/[\x1b\r\b]/.test(text)) return text === '' ? [] : [{ text: reveal(text), ...plainLook }]
   const spans: Span[] = []
   let look = plainLook
-  for (const [piece, codes, href] of lastState(text).text.matchAll(pieces)) {
+  for (const [piece, codes, href] of readLastState(text).text.matchAll(pieces)) {
     if (codes !== undefined) look = applyCodes(look, codes.split(';').map(Number))
     else if (href !== undefined) look = { ...look, href: /^https?:\/\//i.test(href) ? href : undefined }
     else if (piece === '\b') eraseCharacter(spans)
@@ -99,10 +99,10 @@ function applyCode(look: Look, code: number): Look {
   return look
 }
 
-/** Of the theme: a dark blue that is readable on black is not the one for white. */
+/** The 16 basic colours depend on the theme, because they must be readable on its background. */
 const namedColor = (index: number) => `var(--ansi-${index})`
 
-/** Of 256: sixteen by name, a cube of 216, 24 greys. */
+/** Converts an index of the 256-colour palette: 16 named colours, a cube of 216, and 24 greys. */
 function paletteColor(index: number): string {
   if (index < 16) return namedColor(index)
   if (index >= 232)
@@ -114,14 +114,14 @@ function paletteColor(index: number): string {
   return `rgb(${[Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level).join(' ')})`
 }
 
-/** The last state of a line that was written over by `\r`, and how many states it had; 0: it was written once. */
-export function lastState(text: string): { text: string; updates: number } {
+/** Returns the last state of a line that was overwritten by `\r`, and its number of states; 0: never overwritten. */
+export function readLastState(text: string): { text: string; updates: number } {
   if (!text.includes('\r')) return { text, updates: 0 }
   const states = text.split('\r').filter((state) => state !== '')
   return { text: states.at(-1) ?? '', updates: states.length > 1 ? states.length : 0 }
 }
 
-/** The first characters; the same spans if there are no more. */
+/** Shortens a line to `charactersMax` characters. Returns the same array if the line is not longer. */
 export function foldSpans(spans: readonly Span[], charactersMax: number): readonly Span[] {
   let left = charactersMax
   for (const [i, span] of spans.entries()) {
@@ -131,7 +131,7 @@ export function foldSpans(spans: readonly Span[], charactersMax: number): readon
   return spans
 }
 
-/** The text that a reader sees. */
+/** Returns the visible text of a line, without styles. */
 export const toPlainText = (text: string): string =>
   parseLine(text)
     .map((span) => span.text)

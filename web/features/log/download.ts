@@ -3,7 +3,7 @@ import { baseUrl, client } from '../../ground/connection.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { allStreams } from './line-store.ts'
 
-/** An address with a ticket for this log or artifact alone; null: refused, and the reason is shown. */
+/** Creates a URL with a ticket for this download only; null: the server refused, and a toast says why. */
 async function makeDownloadUrl(input: CreateDownloadInput): Promise<string | null> {
   const { createDownload } = await client.request(MakeDownloadDocument, { input }, { attempts: 4 })
   if (createDownload.__typename === 'CreateDownloadSuccess') return new URL(createDownload.url, baseUrl).href
@@ -11,7 +11,7 @@ async function makeDownloadUrl(input: CreateDownloadInput): Promise<string | nul
   return null
 }
 
-/** The browser downloads the file itself. */
+/** Lets the browser download the file. */
 async function download(input: CreateDownloadInput): Promise<void> {
   const url = await makeDownloadUrl(input)
   if (url === null) return
@@ -25,7 +25,7 @@ export const makeArtifactUrl = (artifactId: string): Promise<string | null> => m
 
 export const downloadArtifact = (artifactId: string): Promise<void> => download({ artifactId })
 
-/** All files of a job as a tar. */
+/** Downloads all files of a job as a tar archive. */
 export const downloadFiles = (jobId: string): Promise<void> => download({ filesOfJob: jobId })
 
 export const downloadLog = (jobId: string, run: number, format: DownloadFormat): Promise<void> =>

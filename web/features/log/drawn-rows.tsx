@@ -20,8 +20,8 @@ interface DrawnRowsProps {
 }
 
 /**
- * The rows in sight. Each is placed by a transform alone: rows that move with the scroll bar are no shift of the layout, and
- * a height is measured before it is used.
+ * The visible rows. Each is positioned by a transform, so that scrolling causes no layout shift, and a row's height is
+ * measured before it is used.
  */
 export function DrawnRows({ scroller, rows, folds, lines, finder, place, startedAt }: DrawnRowsProps) {
   const { logTimes, logWraps } = useSettings()
@@ -30,7 +30,7 @@ export function DrawnRows({ scroller, rows, folds, lines, finder, place, started
   const shown = rows.slice(from, to)
   const { range, open, select, toggle, follow } = place
   const { toggle: toggleGroup } = folds
-  // A reader who follows the end would lose sight of the group.
+  // Stops following the end, which would scroll the group out of sight.
   const fold = useCallback(
     (line: number) => {
       follow(false)

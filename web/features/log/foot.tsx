@@ -5,12 +5,12 @@ import styles from './log-view.module.css'
 
 interface FootProps {
   state: LogState
-  /** Lines of the streams that are shown; null: all. */
+  /** Number of lines in the chosen streams; null: all streams are shown. */
   shownCount: number | null
   onGo: (line: number) => void
 }
 
-/** How much there is, and how true it is: only an ended log whose bytes are all stored is complete. */
+/** The number of lines, and whether the log is complete: it has ended and all of its bytes are stored. */
 export function Foot({ state, shownCount, onGo }: FootProps) {
   const { lineCount, gaps, bytes, isFinal } = state
   const missing = gaps.reduce((sum, gap) => sum + gap.bytes, 0)

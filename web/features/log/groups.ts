@@ -1,7 +1,7 @@
-/** Lines that begin a group, as GitHub Actions and Buildkite read them, or end one. */
+/** Matches lines that begin or end a group, as in GitHub Actions and Buildkite. */
 export const markQuery = '^(::group::|::endgroup::|--- |\\+\\+\\+ )'
 const markForm = /^(::group::|::endgroup::|--- |\+\+\+ )(.*)/s
-/** Results of Go's tests, and titles between dashes. */
+/** Matches names that are not groups: results of Go tests, and titles between dashes. */
 const notNames = /^(PASS|FAIL|SKIP|BENCH): | ---\s*$/
 
 interface Line {
@@ -16,7 +16,7 @@ export interface Mark {
 
 const kinds: Readonly<Record<string, Mark['kind']>> = { '::endgroup::': 'END', '+++ ': 'OPEN' }
 
-/** null: the line is no mark. */
+/** Reads the begin or end of a group; null: the line is neither. */
 function readMark({ line, text }: Line): Mark | null {
   const [, sign = '', name = ''] = markForm.exec(text) ?? []
   return sign === '' || (sign === '--- ' && notNames.test(name)) ? null : { line, kind: kinds[sign] ?? 'FOLDED' }
@@ -24,10 +24,10 @@ function readMark({ line, text }: Line): Mark | null {
 
 export const isMark = (text: string): boolean => readMark({ line: 0, text }) !== null
 
-/** The name in the line that begins a group. */
+/** Removes the marker from a line that begins a group. */
 export const toGroupName = (text: string): string => text.replace(markForm, '$2')
 
-/** `--- a/file` before `+++ b/file` are the head of a difference between files. */
+/** Ignores `--- a/file` before `+++ b/file`, which is the head of a diff. */
 export function readMarks(lines: readonly Line[]): Mark[] {
   const isHead = (before: Line | undefined, after: Line | undefined) =>
     before?.text.startsWith('--- ') && after?.text.startsWith('+++ ') && after.line === before.line + 1
@@ -36,15 +36,15 @@ export function readMarks(lines: readonly Line[]): Mark[] {
   )
 }
 
-/** Lines that fold to the first of them. */
+/** A range of lines that can be folded to its first line. */
 export interface Group {
   from: number
   to: number
-  /** Before a reader changes it. */
+  /** true: not folded, until the user folds it. */
   isOpen: boolean
 }
 
-/** A group ends at its end mark, or before the next group. The last one is open: it grows, or the log ends in it. */
+/** A group ends at its end mark, or before the next group. The last group is open, because the end of the log is in it. */
 export function findGroups(marks: readonly Mark[], lineCount: number): Group[] {
   return marks.flatMap(({ line, kind }, i) => {
     const next = marks[i + 1]
@@ -53,8 +53,8 @@ export function findGroups(marks: readonly Mark[], lineCount: number): Group[] {
   })
 }
 
-/** The group that has a line behind its first one. */
-export function groupAround(groups: readonly Group[], line: number): Group | undefined {
+/** Finds the group that contains `line` after its first line. */
+export function findGroupAround(groups: readonly Group[], line: number): Group | undefined {
   const group = groups.findLast(({ from }) => from < line)
   return group && line <= group.to ? group : undefined
 }

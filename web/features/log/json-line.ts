@@ -1,4 +1,4 @@
-/** A line of JSON in lines of its own; null: the line is no object. */
+/** Formats a line of JSON on several lines; null: the line is not a JSON object. */
 export function formatJsonLine(text: string): string | null {
   if (!isJsonLine(text)) return null
   try {
@@ -10,6 +10,6 @@ export function formatJsonLine(text: string): string | null {
 
 const charactersMax = 262_144
 
-/** Looks like an object; the text is parsed when it is opened. */
+/** true: the line looks like a JSON object. It is parsed only when the user opens it. */
 export const isJsonLine = (text: string): boolean =>
   text.length <= charactersMax && /^\s*\{\s*"/.test(text) && /\}\s*$/.test(text)

@@ -8,34 +8,34 @@ export interface Line {
   at: string
   stream: LogStream
   text: string
-  /** The line may go on. */
+  /** true: the end of the line may be missing. */
   isOpen: boolean
 }
 
 interface Page {
   lines: (Line | undefined)[]
   bytes: number
-  /** All its lines up to the end of the log were read. */
+  /** true: all lines of the page that exist were read. */
   isRead: boolean
 }
 
 export const linesPerPage = 500
 const bytesMax = 64 * 1024 * 1024
-/** Two bytes for a character, and the object. */
+/** Estimates the memory of a line: two bytes for a character, and the object. */
 const estimateBytes = (text: string) => 2 * text.length + 120
 
-export const pageOf = (number: number): number => Math.floor((number - 1) / linesPerPage)
+export const toPageIndex = (number: number): number => Math.floor((number - 1) / linesPerPage)
 
-/** Lines by number, in pages. The pages that were not used for longest are forgotten. */
+/** A cache of lines by number, in pages. It drops the least recently used pages. */
 export class LineStore {
-  /** In the order of their last use. */
+  /** Pages by index, in the order of their last use. */
   readonly #pages = new Map<number, Page>()
   #bytes = 0
-  /** A line that was read begins or ends a group. */
+  /** true: a stored line begins or ends a group. */
   hasMarks = false
 
   line(number: number): Line | undefined {
-    return this.#pages.get(pageOf(number))?.lines[(number - 1) % linesPerPage]
+    return this.#pages.get(toPageIndex(number))?.lines[(number - 1) % linesPerPage]
   }
 
   isRead(page: number): boolean {
@@ -46,7 +46,7 @@ export class LineStore {
     this.use(page).isRead = true
   }
 
-  /** Keeps the page longer than others. */
+  /** Marks the page as used last. */
   use(index: number): Page {
     const page = this.#pages.get(index) ?? { lines: [], bytes: 0, isRead: false }
     this.#pages.delete(index)
@@ -55,13 +55,13 @@ export class LineStore {
   }
 
   /**
-   * Parts of a line have its number; lines of other streams may come between. Rows of lines up to `openUpTo` go on with the
-   * known ones, others begin with the start of their line.
+   * Adds rows. A row is a line or a part of one, with the number of the line; parts may have rows of other streams between
+   * them. Rows of lines up to `openUpTo` continue stored lines. Other lines begin with their first part.
    */
   add(rows: readonly LogRowFragment[], openUpTo = 0): void {
     const begun = new Set<number>()
     for (const { number, at, stream, text, truncated } of rows) {
-      const page = this.#pages.get(pageOf(number)) ?? this.use(pageOf(number))
+      const page = this.#pages.get(toPageIndex(number)) ?? this.use(toPageIndex(number))
       const place = (number - 1) % linesPerPage
       const known = page.lines[place]
       const isPart = known?.isOpen && (number <= openUpTo || begun.has(number))
@@ -77,7 +77,7 @@ export class LineStore {
     }
   }
 
-  /** Forgets pages until the others fit. Pages from `kept` on stay: the end of a live log grows. */
+  /** Drops pages until the others fit into `bytesMax`. Pages from `kept` on stay, because a live log grows there. */
   forget(kept: number): void {
     for (const index of this.#pages.keys()) {
       if (this.#bytes <= bytesMax) return
@@ -86,7 +86,7 @@ export class LineStore {
     }
   }
 
-  /** Forgets one page, which is read again when it is looked at. */
+  /** Drops a page. It is read again when it is shown. */
   drop(index: number): void {
     this.#bytes -= this.#pages.get(index)?.bytes ?? 0
     this.#pages.delete(index)

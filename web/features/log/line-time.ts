@@ -12,7 +12,7 @@ const exactClock = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 })
 
-/** "14:02:11.004" in the zone of the reader. */
+/** "14:02:11.004" in the local time zone. */
 export const formatLineTime = (atMs: number): string => exactClock.format(atMs)
 
 const two = (value: number) => String(value).padStart(2, '0')

@@ -15,10 +15,10 @@ import {
 } from '../../generated/graphql.ts'
 import { createListeners } from '../../ground/store.ts'
 import { toFailure } from '../../ground/to-failure.ts'
-import { allStreams, type Line, LineStore, linesPerPage, pageOf } from './line-store.ts'
+import { allStreams, type Line, LineStore, linesPerPage, toPageIndex } from './line-store.ts'
 
 export interface Gap {
-  /** Of the bytes of the run; names the gap. */
+  /** Byte offset in the output of the run. It identifies the gap. */
   startOffset: number
   /** The gap lies before this line. */
   beforeLine: number
@@ -27,19 +27,19 @@ export interface Gap {
 }
 
 export interface LogState {
-  /** Lines of the run that are known to exist. */
+  /** Number of lines of the run so far, as far as the page knows. */
   lineCount: number
   gaps: readonly Gap[]
-  /** Bytes of the output with its gaps, all of which are known; null: not known yet. */
+  /** Size of the output including `gaps`, which are then complete; null: not known yet. */
   bytes: number | null
-  /** All output of the run has arrived. */
+  /** true: the log has ended, and no more output will arrive. */
   isFinal: boolean
-  /** How late the newest live line arrived. */
+  /** Delay of the newest live line; null: no live line arrived yet. */
   behindMs: number | null
   failure: RequestFailed | null
-  /** The job was deleted, or its log. */
+  /** true: the job or its log was deleted. */
   isGone: boolean
-  /** Moves on with every change. */
+  /** Increases with every change. */
   version: number
 }
 
@@ -47,10 +47,10 @@ interface LogLinesOptions {
   client: Pick<Client, 'request' | 'tail'>
   jobId: string
   run: number
-  /** Lines that the run had when the page was opened: pages are read before the end of the log is known. */
+  /** Number of lines when the page was opened, so that pages can be read before the end of the log is known. */
   lineCount: number
   nowMs: () => number
-  /** Runs a function before the next picture. */
+  /** Calls a function before the next frame. */
   schedule: (run: () => void) => void
 }
 
@@ -58,12 +58,12 @@ const streams = [...allStreams]
 const documents = { tail: LogTailDocument, page: LogLinesDocument, first: 1_000 }
 const lastLines = 100
 const sparseLines = 200
-/** Pages that are read at a time, so that a dragged bar does not ask for all that it passes. */
+/** Maximum number of pages read at the same time, so that dragging the scroll bar does not read every page on its way. */
 const readsMax = 2
 const forever = { attempts: Number.POSITIVE_INFINITY }
 
 /**
- * The log of a run by line numbers, read in pages when they are looked at. The stream of a live log feeds the end.
+ * The log of a run by line numbers. Pages are read when they are shown. The stream of a live log adds lines at the end.
  */
 export class LogLines {
   readonly #options: LogLinesOptions
@@ -71,11 +71,11 @@ export class LogLines {
   readonly #listeners = createListeners()
   readonly #store = new LineStore()
   readonly #reading = new Set<number>()
-  /** Reads for the lines in sight, in their order of need. */
+  /** Pages of the visible lines, the most needed first. */
   #wanted: readonly number[] = []
   #isScheduled = false
   #isFollowing = false
-  /** Lines from here on came with the end of the log or its stream, which knows most of open lines. */
+  /** From this line on, lines came from the tail or the stream, whose text of open lines is the newest. */
   #streamFrom = Number.POSITIVE_INFINITY
   #state: LogState
 
@@ -97,7 +97,7 @@ export class LogLines {
 
   readonly subscribe = this.#listeners.add
 
-  /** Starts, or goes on after a failure. */
+  /** Starts reading, or resumes after a failure. */
   start(): void {
     this.#change({ failure: null })
     this.#readWanted()
@@ -115,25 +115,25 @@ export class LogLines {
     this.#listeners.clear()
   }
 
-  /** A line, if it was read. */
+  /** Returns a line; undefined: not read yet. */
   line(number: number): Line | undefined {
     return this.#store.line(number)
   }
 
-  /** A line that was read begins or ends a group. */
+  /** true: a line that was read begins or ends a group. */
   get hasMarks(): boolean {
     return this.#store.hasMarks
   }
 
-  /** Reads the pages of these lines that are not there yet; earlier wishes that did not begin are dropped. */
+  /** Reads the missing pages of these lines. Reads of earlier calls that have not begun are dropped. */
   show(numbers: readonly number[]): void {
     const known = numbers.filter((number) => number <= this.#state.lineCount)
-    this.#wanted = [...new Set(known.map(pageOf))]
+    this.#wanted = [...new Set(known.map(toPageIndex))]
     for (const page of this.#wanted) this.#store.use(page)
     this.#readWanted()
   }
 
-  /** Reads lines of some streams that lie far from each other. */
+  /** Reads missing lines of the streams `only`, when other streams' lines between them are not shown. */
   async readScatteredLines(numbers: readonly number[], only: readonly LogStream[]): Promise<void> {
     const missing = numbers.find((number) => !this.#store.line(number))
     if (missing === undefined || this.#reading.size > 0 || this.#state.failure) return
@@ -149,18 +149,18 @@ export class LogLines {
     }
   }
 
-  /** Texts of a range of lines, also of those that were not read. */
+  /** Returns the texts of a range of lines, and reads the missing ones. */
   async readTexts(from: number, to: number): Promise<string[]> {
     const texts: string[] = []
     for (let number = from; number <= to; number++) {
-      const page = pageOf(number)
+      const page = toPageIndex(number)
       if (!this.#store.line(number) && !this.#store.isRead(page)) await this.#readPage(page)
       texts.push(this.#store.line(number)?.text ?? '')
     }
     return texts
   }
 
-  /** The first line that was stored at a moment or later. */
+  /** Finds the first line that was stored at `at` or later. */
   async findFirstLineAt(at: string): Promise<number | null> {
     const { client, jobId, run } = this.#options
     const { signal } = this.#leave
@@ -168,7 +168,7 @@ export class LogLines {
     return job?.logs?.firstLine ?? null
   }
 
-  /** The last lines first, because a reader of a live log wants them; then what the job prints. */
+  /** Reads the last lines first, and then follows the stream. */
   async #follow() {
     const { client, jobId, run } = this.#options
     const { signal } = this.#leave
@@ -200,7 +200,7 @@ export class LogLines {
     this.#change({ bytes: size.logBytes, lineCount: Math.max(this.#state.lineCount, size.logLines) })
   }
 
-  /** true: the log is another one now, and is read from its beginning. */
+  /** Follows the stream until it ends; true: the log was replaced and must be read from its beginning. */
   async #readTail(cursor: string): Promise<boolean> {
     const { client, jobId, run } = this.#options
     const begin = { run, after: cursor, streams, signal: this.#leave.signal }
@@ -218,7 +218,7 @@ export class LogLines {
     if (message.__typename !== 'LogBatch') return
     const isUnknown = ({ number }: LogRowFragment) =>
       number <= lineCount && (number < this.#streamFrom || !this.#store.line(number))
-    for (const { number } of message.lines.filter(isUnknown)) this.#store.drop(pageOf(number))
+    for (const { number } of message.lines.filter(isUnknown)) this.#store.drop(toPageIndex(number))
     this.#store.add(
       message.lines.filter((row) => !isUnknown(row)),
       lineCount,
@@ -227,7 +227,7 @@ export class LogLines {
     const behindMs = last ? Math.max(0, this.#options.nowMs() - Date.parse(last.at)) : this.#state.behindMs
     const newest = message.lines.reduce((most, { number }) => Math.max(most, number), lineCount)
     this.#change({ lineCount: newest, behindMs })
-    this.#store.forget(pageOf(Math.max(1, lineCount)))
+    this.#store.forget(toPageIndex(Math.max(1, lineCount)))
   }
 
   #readWanted() {
@@ -239,7 +239,7 @@ export class LogLines {
     }
   }
 
-  /** All lines of the page are there already. */
+  /** true: the store has all lines of the page, because the stream delivered them. */
   #isInStream(page: number): boolean {
     const last = Math.min((page + 1) * linesPerPage, this.#state.lineCount)
     for (let number = last; number > page * linesPerPage; number--) if (!this.#store.line(number)) return false
@@ -261,12 +261,12 @@ export class LogLines {
       this.#change({})
     } finally {
       this.#reading.delete(page)
-      this.#store.forget(pageOf(Math.max(1, this.#state.lineCount)))
+      this.#store.forget(toPageIndex(Math.max(1, this.#state.lineCount)))
     }
     this.#readWanted()
   }
 
-  /** Without lines of the stream, which knows more of those that were open when the page was read. */
+  /** Removes lines that the stream delivered too, because a page may have an older text of open lines. */
   #withoutNewer(lines: readonly LogRowFragment[]): LogRowFragment[] {
     return lines.filter(({ number }) => number < this.#streamFrom || !this.#store.line(number))
   }
@@ -290,7 +290,7 @@ export class LogLines {
     this.#change(failure.code === 'NOT_FOUND' ? { isGone: true } : { failure })
   }
 
-  /** Listeners are called once per picture. */
+  /** Changes the state, and calls the listeners once per frame. */
   #change(change: Partial<LogState>) {
     this.#state = { ...this.#state, ...change, version: this.#state.version + 1 }
     if (this.#isScheduled) return

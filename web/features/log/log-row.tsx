@@ -1,7 +1,7 @@
 import { type CSSProperties, type MouseEvent, memo } from 'react'
 import type { Settings } from '../../ground/settings.ts'
 import { formatBytes, formatCount, formatExact, plural } from '../../parts/format.ts'
-import { foldSpans, lastState, parseLine, type Span, toPlainText } from './ansi.ts'
+import { foldSpans, parseLine, readLastState, type Span, toPlainText } from './ansi.ts'
 import { toGroupName } from './groups.ts'
 import { formatJsonLine, isJsonLine } from './json-line.ts'
 import type { Line } from './line-store.ts'
@@ -16,26 +16,26 @@ interface LogRowProps {
   /** undefined: not read yet. */
   line: Line | undefined
   isSelected: boolean
-  /** The match that is shown. */
+  /** true: the line has the current match. */
   isMatch: boolean
-  /** Formatted, or in its full length. */
+  /** true: shown in full length and, if it is JSON, formatted. */
   isOpen: boolean
   highlighter: RegExp | null
   times: Settings['logTimes']
-  /** Start of the run. */
+  /** When the run started; null: it has not started. */
   startMs: number | null
   onSelect: (number: number, isExtended: boolean) => void
   onToggle: (number: number) => void
-  /** Lines behind this one in the group that it begins; 0: it begins none. */
+  /** Number of further lines in the group that this line begins; 0: it begins no group. */
   groupCount: number
   isGroupOpen: boolean
   onFold: (number: number) => void
 }
 
 const charactersMax = 2_000
-/** With its escape sequences. */
+/** Maximum length of the parsed text, including escape sequences. */
 const parsedMax = 4 * charactersMax
-/** Longer ones would stop the page for seconds. */
+/** Maximum length of an open line. Longer lines would block the page for seconds. */
 const openCharactersMax = 1_048_576
 
 export const LogRow = memo(function LogRow(props: LogRowProps) {
@@ -86,7 +86,6 @@ function GroupHead(props: LogRowProps & { line: Line }) {
   return (
     <>
       <FoldButton isOpen={isGroupOpen} label={`Group ${toPlainText(name)}`} onClick={fold} />
-      {/* The button does the same for keys. */}
       {/* biome-ignore lint/a11y: the button before it does the same */}
       <span className={styles.group} onClick={fold}>
         <LineText {...props} line={{ ...line, text: name }} />
@@ -104,7 +103,7 @@ const FoldButton = ({ isOpen, label, onClick }: { isOpen: boolean; label: string
 
 function LineText({ number, line, isOpen, highlighter, onToggle }: LogRowProps & { line: Line }) {
   const isJson = isJsonLine(line.text)
-  const { text, updates } = lastState(line.text)
+  const { text, updates } = readLastState(line.text)
   const shown = text.slice(0, isOpen ? openCharactersMax : parsedMax)
   const parsed = parseLine((isOpen && isJson && formatJsonLine(text)) || shown)
   const spans = isOpen ? parsed : foldSpans(parsed, charactersMax)

@@ -12,27 +12,27 @@ export interface Query {
 }
 
 export interface Found {
-  /** Numbers of the lines that match, in order. The list grows in place. */
+  /** Numbers of the matching lines, ascending. The array grows in place. */
   lines: readonly number[]
   count: number
   scannedBytes: number
-  /** The whole log was searched. */
+  /** true: the whole log was searched. */
   isComplete: boolean
-  /** Not all matches are kept. */
+  /** true: there are more matches than `lines` can hold. */
   isCut: boolean
-  /** Where a search of a log that has grown goes on. */
+  /** Where the search continues after the log has grown. */
   cursor: string | null
   failure: RequestFailed | null
 }
 
-/** Lines that sound like trouble. */
+/** Finds lines with words such as "error". */
 export const errorQuery: Query = {
   text: 'error|exception|traceback|fatal|panic|segmentation fault|out of memory',
   isRegex: true,
   ignoreCase: true,
   streams: allStreams,
 }
-/** Matches every line. */
+/** The regular expression that matches every line. */
 export const anyText = '^'
 
 export const nothingFound: Found = {
@@ -54,11 +54,11 @@ interface SearchOptions {
   run: number
   query: Query
   signal: AbortSignal
-  /** The result so far, of a log that has grown since. */
+  /** The result of an earlier search, to continue in the lines that came later. */
   before?: Found | undefined
 }
 
-/** The server searches; each step reports how far it is. */
+/** Searches the log on the server in steps, and yields the result so far after each step. */
 export async function* searchLog({ client, jobId, run, query, signal, before }: SearchOptions): AsyncGenerator<Found> {
   const { text, isRegex, ignoreCase, streams } = query
   const lines = [...(before?.lines ?? [])]
@@ -71,7 +71,7 @@ export async function* searchLog({ client, jobId, run, query, signal, before }: 
       const { job } = await client.request(SearchLogDocument, variables, { attempts: 8, signal })
       if (!job) return
       const { cursor, isComplete, matches, scannedBytes } = requireField(job.logSearch)
-      // A line without an end is found again when it has grown.
+      // A line that was open at the last step may match again.
       for (const { line } of matches) if (line > (lines.at(-1) ?? 0)) lines.push(line)
       found = {
         lines,
@@ -91,8 +91,8 @@ export async function* searchLog({ client, jobId, run, query, signal, before }: 
 }
 
 /**
- * The first match after a line, or the last one before it; at an end it begins at the other one. UNKNOWN: the search has
- * not come so far. undefined: there is no match.
+ * Finds the next or previous match from a line, and wraps around at the end of the log. UNKNOWN: the search has not
+ * reached that part yet. undefined: there is no match.
  */
 export function findMatch(found: Found, from: number, direction: 1 | -1): number | 'UNKNOWN' | undefined {
   const { lines, isComplete, isCut, failure } = found
@@ -102,7 +102,7 @@ export function findMatch(found: Found, from: number, direction: 1 | -1): number
   return next ?? lines.at(direction === 1 ? 0 : -1)
 }
 
-/** For the parts of a line that are drawn as matches; null: a browser cannot read the expression. */
+/** Makes the regular expression that highlights matches; null: JavaScript does not support the expression. */
 export function toHighlighter({ text, isRegex, ignoreCase }: Query): RegExp | null {
   try {
     return new RegExp(isRegex ? text : RegExp.escape(text), ignoreCase ? 'gi' : 'g')
@@ -111,7 +111,7 @@ export function toHighlighter({ text, isRegex, ignoreCase }: Query): RegExp | nu
   }
 }
 
-/** The text in pieces; every second one is a match. */
+/** Splits a text at its matches. Every second piece is a match. */
 export function splitMatches(text: string, highlighter: RegExp): readonly string[] {
   const pieces: string[] = []
   let end = 0

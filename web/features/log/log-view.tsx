@@ -27,9 +27,9 @@ interface LogViewProps {
 }
 
 const rowPx = 18
-/** Rows around those in sight whose lines are read with them. */
+/** Number of rows above and below the visible ones that are read with them. */
 const marginRows = 100
-/** Errors of a longer log are looked for when the reader asks, because the server reads all of it. */
+/** In longer logs, errors are searched only on request, because the server must read the whole log. */
 const searchedLinesMax = 200_000
 
 function useLogLines(jobId: string, { number, logLines = 0 }: LogViewProps['run']) {
@@ -40,7 +40,7 @@ function useLogLines(jobId: string, { number, logLines = 0 }: LogViewProps['run'
     created.start()
     setLines(created)
     return () => created.stop()
-    // The number of lines is a hint for the start.
+    // `logLines` is only a hint at the start, so a change of it makes no new LogLines.
   }, [jobId, number])
   return lines
 }
@@ -100,7 +100,7 @@ function Lines({ lines, jobId, run, isEnded }: LogViewProps & { lines: LogLines 
           role="log"
           aria-label="Output"
           aria-live="off"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: users scroll the log by keyboard
           tabIndex={0}
           {...events}
         >

@@ -1,4 +1,4 @@
-/** Selected lines, as the fragment of a URL has them: `#L120` or `#L120-L140`. */
+/** The selected lines, which the fragment of the URL names: `#L120` or `#L120-L140`. */
 export interface Range {
   from: number
   to: number
@@ -15,7 +15,7 @@ export const formatRange = ({ from, to }: Range): string => (from === to ? `L${f
 
 export type Target = { line: number } | { at: string }
 
-/** A line number, a date, or a time of day, which is the last one before `endMs`; null: neither. */
+/** Reads a line number, a date, or a time of day (the last such time before `endMs`); null: the text is none of these. */
 export function parseTarget(text: string, endMs: number): Target | null {
   const wanted = text.trim().replaceAll(',', '')
   if (/^[Ll]?\d{1,12}$/.test(wanted)) return { line: Math.max(1, Number(wanted.replace(/^L/i, ''))) }

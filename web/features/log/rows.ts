@@ -1,10 +1,10 @@
 import type { Group } from './groups.ts'
 import type { Gap } from './log-lines.ts'
 
-/** Rows of a log view: the lines, and gaps at their places between them. */
+/** A row of the log view: a line, or a gap between lines. */
 export interface Row {
   key: string
-  /** Of the line, or of the line after the gap. */
+  /** The number of the line, or of the line after the gap. */
   number: number
   gap: Gap | null
 }
@@ -12,12 +12,12 @@ export interface Row {
 export interface Rows {
   count: number
   at(index: number): Row | undefined
-  /** The row of a line, or of the next one that is shown. */
+  /** Returns the index of the row of a line or, if it is not shown, of the next shown line. */
   indexOf(line: number): number
   slice(from: number, to: number): Row[]
 }
 
-/** The index of the first item that is not smaller than a value. */
+/** Finds the index of the first item >= `value` in a sorted array. */
 export function findFirst(items: readonly number[], value: number): number {
   let [low, high] = [0, items.length]
   while (low < high) {
@@ -28,7 +28,7 @@ export function findFirst(items: readonly number[], value: number): number {
   return low
 }
 
-/** `gaps` in the order of their lines; there are few of them, and up to billions of lines. `only`: these lines. */
+/** Builds rows on demand, because a log may have billions of lines. `gaps` must be sorted. `only`: the lines to show. */
 export function buildRows(lineCount: number, gaps: readonly Gap[], only: readonly number[] | null = null): Rows {
   const shownCount = only?.length ?? lineCount
   const numberAt = (index: number) => (only ? (only[index] ?? 0) : index + 1)
@@ -50,9 +50,9 @@ export function buildRows(lineCount: number, gaps: readonly Gap[], only: readonl
   }
 }
 
-/** Rows without those behind the first line of folded groups. A group whose first line is not shown stays open. */
+/** Hides the lines of folded groups except the first. A group whose first line is not shown stays open. */
 export function hideGroups(rows: Rows, folded: readonly Group[]): Rows {
-  /** Hides rows from `begin` up to, but not including, `end`. `before`: hidden rows above; `sum`: `before` and these. */
+  /** Hidden rows from `begin` to before `end`. `before`: number of hidden rows above; `sum`: `before` and these. */
   const parts: { begin: number; end: number; before: number; sum: number }[] = []
   for (const { from, to } of folded) {
     const first = rows.indexOf(from)
@@ -80,14 +80,14 @@ export function hideGroups(rows: Rows, folded: readonly Group[]): Rows {
 
 const tickPx = 2
 
-/** Ticks at the places that have some of these lines, in as many steps as there are pixels for ticks. */
+/** Returns an SVG path with a tick for each part of the scroll bar in which at least one of the lines lies. */
 export function drawTicks(lines: readonly number[], rows: Pick<Rows, 'count' | 'at'>, heightPx: number): string {
   const steps = Math.floor(heightPx / tickPx)
   let path = ''
   for (let step = 0; step < steps && lines.length > 0; step++) {
     const [from, to] = [step, step + 1].map((each) => Math.ceil((each * rows.count) / steps)) as [number, number]
     const next = lines[findFirst(lines, rows.at(from)?.number ?? 0)]
-    // Lines of a folded group are ticks of its first line.
+    // Lines of a folded group are marked at its first line.
     if (to > from && next !== undefined && next < (rows.at(to)?.number ?? Number.POSITIVE_INFINITY))
       path += `M0 ${step * tickPx + tickPx / 2}h8`
   }

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
 /**
- * Rows of any number and height. The place is the row at the top of the window and the part of it that is above: 12.5 is
- * half of row 12. Elements end at 16.7 million pixels, so the scroll bar has at most `barPxMax`. Without taller rows a bar
- * below that scrolls natively; otherwise wheel and keys move by pixels, and the bar by rows.
+ * Scrolls rows of any number and height. The place 12.5 means that half of row 12 is above the window. Browsers limit an
+ * element to 16.7 million pixels, so the scroll bar has at most `barPxMax`. If no row is taller and the bar is shorter, the
+ * browser scrolls natively. Otherwise wheel and keys move by pixels, and the bar by rows.
  */
 export const barPxMax = 8_000_000
 
@@ -11,7 +11,7 @@ interface Geometry {
   rowCount: number
   rowPx: number
   windowPx: number
-  /** Rows that are not `rowPx` high. */
+  /** Heights of the rows that are not `rowPx` high. */
   tall: ReadonlyMap<number, number>
 }
 
@@ -21,20 +21,20 @@ export interface Scroller {
   barPx: number
   place: number
   geometry: Geometry
-  /** Rows to draw, from 0; `to` is behind the last one. */
+  /** Indexes of the rows to draw, without `to`. */
   from: number
   to: number
   isAtEnd: boolean
   scrollTo: (row: number, at?: 'START' | 'CENTER') => void
   scrollToEnd: () => void
   scrollBy: (px: number) => void
-  /** Takes the measured heights of rows; 0: as high as others. */
+  /** Stores measured heights of rows; 0: the row is `rowPx` high. */
   measured: (heights: ReadonlyMap<number, number>) => void
 }
 
 const heightOf = ({ rowPx, tall }: Geometry, row: number) => tall.get(row) ?? rowPx
 
-/** The place at which the last row is at the bottom of the window. */
+/** Returns the place at which the last row is at the bottom of the window. */
 export function findEndPlace(geometry: Geometry): number {
   const { rowCount, rowPx, windowPx, tall } = geometry
   if (tall.size === 0) return Math.max(0, rowCount - windowPx / rowPx)
@@ -58,7 +58,7 @@ export function movePlace(place: number, px: number, geometry: Geometry): number
   return row + Math.max(0, left) / heightOf(geometry, row)
 }
 
-/** Pixels from the top of the window to the top of a row. */
+/** Returns the distance in pixels from the top of the window to the top of a row. */
 export function measureOffset(place: number, row: number, geometry: Geometry): number {
   const top = Math.floor(place)
   const hidden = (place - top) * heightOf(geometry, top)
@@ -69,8 +69,8 @@ export function measureOffset(place: number, row: number, geometry: Geometry): n
   return offset
 }
 
-export const barLength = ({ rowCount, rowPx }: Geometry): number => Math.min(rowCount * rowPx, barPxMax)
-const getMaxScrollTop = (geometry: Geometry) => Math.max(1, barLength(geometry) - geometry.windowPx)
+export const computeBarPx = ({ rowCount, rowPx }: Geometry): number => Math.min(rowCount * rowPx, barPxMax)
+const getMaxScrollTop = (geometry: Geometry) => Math.max(1, computeBarPx(geometry) - geometry.windowPx)
 
 export const toPlace = (scrollTop: number, geometry: Geometry): number =>
   Math.min(1, scrollTop / getMaxScrollTop(geometry)) * findEndPlace(geometry)
@@ -84,7 +84,7 @@ const atEndPx = 4
 const overscan = 16
 const heightsMax = 5_000
 
-/** `wraps`: rows are of different heights before they are measured. A change of `key` forgets the heights. */
+/** `wraps`: rows may have different heights. A change of `key` deletes the measured heights. */
 export function useScroller(
   rowCount: number,
   rowPx: number,
@@ -106,14 +106,14 @@ export function useScroller(
       setPlace(next)
       if (!element) return
       const scrollTop = toScrollTop(next, geometry)
-      // A bar that is there already may be in a smooth move, which a new value would end.
+      // Setting `scrollTop` to about the same value would stop a smooth scroll.
       if (Math.abs(element.scrollTop - scrollTop) >= 1) element.scrollTop = scrollTop
       latest.current.ownScrollTop = element.scrollTop
     },
     [element],
   )
   const readBar = useCallback((scrollTop: number) => {
-    // The bar was put there by `move`, whose place is more exact.
+    // `move` has set the bar, and its place is more exact than the one computed from the bar.
     if (Math.abs(scrollTop - latest.current.ownScrollTop) < 1) return
     latest.current.ownScrollTop = -1
     latest.current.place = toPlace(scrollTop, latest.current.geometry)
@@ -126,7 +126,7 @@ export function useScroller(
   useScrollAndResize(element, { onScroll: readBar, onResize: setWindowPx })
   useWheel(canScrollNatively(geometry) && !wraps ? null : element, { rowPx, windowPx, scrollBy })
 
-  // More rows make the bar longer: the place stays.
+  // Keeps the place when new rows make the bar longer.
   useLayoutEffect(() => {
     if (element && windowPx > 0) move(latest.current.place)
   }, [element, geometry, windowPx, move])
@@ -142,10 +142,10 @@ export function useScroller(
   )
   return {
     box: setElement,
-    barPx: barLength(geometry),
+    barPx: computeBarPx(geometry),
     place: shown,
     geometry,
-    // Heights above the place are needed to move up by pixels.
+    // Draws rows above the window too, because scrolling up needs their measured heights.
     from: Math.max(0, Math.floor(shown) - (wraps ? Math.ceil(windowPx / rowPx) : overscan)),
     to: Math.min(rowCount, Math.ceil(shown + windowPx / rowPx) + overscan),
     isAtEnd: (findEndPlace(geometry) - shown) * rowPx <= atEndPx,
@@ -156,7 +156,7 @@ export function useScroller(
   }
 }
 
-/** Pixels above a row that is shown among others. Rows that wrap are measured later: few of them keep it in sight. */
+/** Distance from the top at which a row is shown. Small if rows wrap, because unmeasured rows above may push it out. */
 const pxAbove = ({ rowPx, windowPx }: Geometry, wraps: boolean) => (wraps ? 3 * rowPx : (windowPx - rowPx) / 2)
 
 function useHeights(rowPx: number, key: string) {
@@ -207,7 +207,7 @@ interface WheelUnits {
   scrollBy: (px: number) => void
 }
 
-/** Moves by the pixels of the wheel, of which the bar would make other ones. */
+/** Scrolls by the pixels of the wheel, because the scaled scroll bar would move by another distance. */
 function useWheel(element: HTMLElement | null, { rowPx, windowPx, scrollBy }: WheelUnits) {
   useEffect(() => {
     if (!element) return undefined

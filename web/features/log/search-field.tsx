@@ -11,13 +11,13 @@ interface SearchFieldProps {
   ref: Ref<HTMLInputElement>
   query: Query
   found: Found | null
-  /** The line of the match that is shown. */
+  /** The line of the current match. */
   current: number | null
   onChange: (query: Query) => void
   onMove: (direction: 1 | -1) => void
 }
 
-/** The server searches the whole log, not only the lines that were read. */
+/** A search field. The server searches the whole log, not only the loaded lines. */
 export function SearchField({ ref, query, found, current, onChange, onMove }: SearchFieldProps) {
   return (
     <search className={styles.search}>

@@ -5,7 +5,7 @@ import styles from './tick-strip.module.css'
 
 interface TickStripProps {
   rows: Rows
-  /** The selected line or match. */
+  /** The selected line, or the line of the current match. */
   current: number | null
   found: Found | null
   errors: Found | null
@@ -14,7 +14,7 @@ interface TickStripProps {
   onGo: (line: number) => void
 }
 
-/** Places of matches, errors and gaps in the whole log, beside the scroll bar. A click goes there. */
+/** Marks matches, errors and gaps of the whole log beside the scroll bar. A click scrolls there. */
 export function TickStrip({ rows, current, found, errors, gapLines, heightPx, onGo }: TickStripProps) {
   const draw = (lines: readonly number[] = []) => drawTicks(lines, rows, heightPx)
   const paths = {
@@ -29,7 +29,7 @@ export function TickStrip({ rows, current, found, errors, gapLines, heightPx, on
     if (row) onGo(row.number)
   }
   return (
-    // Keys reach every tick: n, e and `:`.
+    // Not focusable, because the keys n, e and `:` reach every tick.
     <button type="button" className={styles.strip} tabIndex={-1} aria-label="Go to a place of the log" onClick={go}>
       <svg className={styles.ticks} aria-hidden="true">
         {Object.entries(paths).map(([kind, path]) => (

@@ -14,7 +14,7 @@ interface BoxOptions {
 
 const copiedLinesMax = 50_000
 
-/** Keys, wheel and copying of the box with the lines. */
+/** Handles keys and copying in the box with the lines. */
 export function useBoxEvents({ lines, scroller, place }: BoxOptions): HTMLAttributes<HTMLElement> {
   const { scrollBy, scrollTo, scrollToEnd, geometry, isAtEnd } = scroller
   const { rowPx, windowPx } = geometry
@@ -67,8 +67,8 @@ const rowOf = (node: Node) =>
 const textOf = (row: HTMLElement) => row.querySelector('[data-text]') ?? row
 
 /**
- * The selected text as the job printed it: lines between the first and the last are whole, also if they are folded or
- * formatted. null: the selection lies in one line.
+ * Returns the selected text as the job printed it, including folded lines and without formatting of JSON. null: the
+ * selection lies in one line.
  */
 function readSelection(selection: Selection, lines: LogLines): string | null {
   const range = selection.getRangeAt(0)
@@ -82,7 +82,7 @@ function readSelection(selection: Selection, lines: LogLines): string | null {
   return [...texts, plain(last).slice(0, count)].join('\n')
 }
 
-/** Characters of an element before a point. */
+/** Counts the characters of `element` before the point (`node`, `offset`). */
 function countBefore(element: Element, node: Node, offset: number): number {
   const range = document.createRange()
   range.selectNodeContents(element)

@@ -6,10 +6,10 @@ import { useLogSearch } from './use-log-search.ts'
 export interface Finder {
   field: RefObject<HTMLInputElement | null>
   query: Query
-  /** Searches, and shows the first match from the place of the reader on. */
+  /** Searches, and shows the first match after the first visible line. */
   setQuery: (query: Query) => void
   found: Found | null
-  /** null: nobody has looked for errors. */
+  /** Lines with errors; null: not searched. */
   errors: Found | null
   findErrors: () => void
   /** The line of the match that is shown. */
@@ -23,9 +23,9 @@ interface FinderOptions {
   jobId: string
   run: number
   lines: LogLines
-  /** Streams that are shown. */
+  /** The streams to search: the shown ones. */
   streams: Query['streams']
-  /** Errors are looked for without a click. */
+  /** true: searches for errors at once, not on request. */
   findsErrors: boolean
   goTo: (line: number) => void
   /** The first line in sight. */
@@ -34,7 +34,7 @@ interface FinderOptions {
 
 const noQuery = { ...errorQuery, text: '', isRegex: false }
 
-/** Search and errors of a log, and the way from match to match. */
+/** Searches a log for a query and for errors, and moves from match to match. */
 export function useFinder({ jobId, run, lines, streams, findsErrors, goTo, from }: FinderOptions): Finder {
   const field = useRef<HTMLInputElement>(null)
   const [query, setQuery] = useState(noQuery)
@@ -89,7 +89,7 @@ interface Moves {
   expectFirst: () => void
 }
 
-/** Moves from match to match. A move that the search cannot answer yet waits for its result. */
+/** Moves from match to match. If the search has not found the next match yet, the move waits. */
 function useMoves({ found, current, from, show }: MovesOptions): Moves {
   const waiting = useRef<Direction[]>([])
   const expectsFirst = useRef(false)
@@ -104,11 +104,11 @@ function useMoves({ found, current, from, show }: MovesOptions): Moves {
     }
     if (line !== undefined) show(line)
   }
-  // Not for a change of the place: a move waits for a result alone.
+  // Runs only when `found` changes, because waiting moves depend on nothing else.
   useEffect(settle, [found])
   return {
     move: (direction) => {
-      // The reader has seen no match yet, and asks for the first one.
+      // The waiting move to the first match is replaced, because this move goes there.
       if (expectsFirst.current) waiting.current = []
       expectsFirst.current = false
       waiting.current.push(direction)

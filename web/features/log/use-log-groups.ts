@@ -1,21 +1,21 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { findGroups, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
+import { findGroupAround, findGroups, type Group, type Mark, markQuery, readMarks } from './groups.ts'
 import type { LogLines } from './log-lines.ts'
 import { hideGroups, type Rows } from './rows.ts'
-import { awaitGrowth } from './use-log-search.ts'
+import { awaitMoreLines } from './use-log-search.ts'
 
 export interface LogGroups {
   rows: Rows
-  /** Changes with the rows that are hidden. */
+  /** A key that changes with the hidden rows. */
   key: string
-  /** null: no line begins a group. */
+  /** The begins and ends of groups; null: the log has no groups. */
   marks: readonly Mark[] | null
-  /** The group that a line begins. */
+  /** Finds the group that begins with `line`. */
   find: (line: number) => { count: number; isOpen: boolean } | undefined
   toggle: (line: number) => void
-  /** Opens the group of a line, also of one that is found later. true: the line was hidden. */
+  /** Opens the group that contains `line`, also if the group is found later. true: the line was hidden. */
   reveal: (line: number) => boolean
 }
 
@@ -41,7 +41,7 @@ async function searchMarks({ jobId, run }: FoldedLog, from: string | null, signa
   }
 }
 
-/** The server finds the marks of the whole log, once a mark was among the lines that were read. */
+/** Searches the whole log for begins and ends of groups, once a loaded line is one. */
 function useMarks(log: FoldedLog): readonly Mark[] | null {
   const [marks, setMarks] = useState<readonly Mark[] | null>(null)
   const { jobId, run, lines } = log
@@ -61,16 +61,16 @@ function useMarks(log: FoldedLog): readonly Mark[] | null {
         for (const { line, text } of matches) found.set(line, text)
         if (found.size > known) setMarks(readMarks([...found].map(([line, text]) => ({ line, text }))))
         from = cursor
-      } while (found.size < marksMax && (await awaitGrowth(lines, lineCount, leave.signal)))
+      } while (found.size < marksMax && (await awaitMoreLines(lines, lineCount, leave.signal)))
     }
-    // A log whose groups cannot be read is shown whole.
+    // If the search fails, the log is shown without groups.
     read().catch(() => undefined)
     return () => leave.abort()
   }, [jobId, run, lines, isOn])
   return marks
 }
 
-/** Rows with the groups that are folded. */
+/** Returns the rows without the lines of folded groups. */
 export function useLogGroups(log: FoldedLog, all: Rows): LogGroups {
   const { lineCount } = log.lines.state()
   const marks = useMarks(log)
@@ -82,7 +82,7 @@ export function useLogGroups(log: FoldedLog, all: Rows): LogGroups {
   )
   const isOpen = useMemo(() => {
     const list = [...groups.values()]
-    const opened = new Set([...revealed].map((line) => groupAround(list, line)?.from))
+    const opened = new Set([...revealed].map((line) => findGroupAround(list, line)?.from))
     return ({ from, isOpen }: Group) => toggled.get(from) ?? (isOpen || opened.has(from))
   }, [groups, toggled, revealed])
   const folded = useMemo(() => [...groups.values()].filter((group) => !isOpen(group)), [groups, isOpen])
@@ -94,7 +94,7 @@ export function useLogGroups(log: FoldedLog, all: Rows): LogGroups {
     setToggled((before) => new Map(before).set(line, isFolded))
   }, [])
   const reveal = useCallback((line: number) => {
-    const group = groupAround(latest.current, line)
+    const group = findGroupAround(latest.current, line)
     setRevealed((before) => (before.has(line) ? before : new Set(before).add(line)))
     if (group) setToggled((before) => new Map(before).set(group.from, true))
     return group !== undefined

@@ -11,15 +11,15 @@ interface LogKeys {
   place: Place
   scroller: Scroller
   finder: Finder
-  /** The first line in sight. */
+  /** The first visible line. */
   first: number
 }
 
-/** The field for a line or a time, which `:` opens. */
+/** The id of the field for a line or a time, which `:` focuses. */
 export const goToFieldId = 'log-go-to'
 
 export const linesId = 'log-lines'
-/** From a field back to the lines, where the keys of the log work. */
+/** Moves the focus from a field back to the lines, where the keys of the log work. */
 export const focusLines = (): void => document.getElementById(linesId)?.focus({ preventScroll: true })
 
 export function useLogKeys({ place, scroller, finder, first }: LogKeys): void {

@@ -13,8 +13,8 @@ interface SearchedLog {
   lines: LogLines
 }
 
-/** Waits until a log has more than so many lines; false: it has ended with them. */
-export async function awaitGrowth(lines: LogLines, lineCount: number, signal: AbortSignal): Promise<boolean> {
+/** Waits until a log has more than `lineCount` lines; false: the log has ended without more. */
+export async function awaitMoreLines(lines: LogLines, lineCount: number, signal: AbortSignal): Promise<boolean> {
   for (;;) {
     const state = lines.state()
     const hasGrown = state.lineCount > lineCount
@@ -24,7 +24,7 @@ export async function awaitGrowth(lines: LogLines, lineCount: number, signal: Ab
   }
 }
 
-/** Searches while the reader types, and what a live log has printed since; null: no query. */
+/** Searches while the user types, and continues in new lines of a live log; null: no query. */
 export function useLogSearch({ jobId, run, lines }: SearchedLog, query: Query | null): Found | null {
   const [found, setFound] = useState<Found | null>(null)
   const key = JSON.stringify(query)
@@ -44,9 +44,9 @@ export function useLogSearch({ jobId, run, lines }: SearchedLog, query: Query | 
           found = step
           setFound(step)
         }
-      } while (found?.isComplete && !found.failure && (await awaitGrowth(lines, lineCount, signal)))
+      } while (found?.isComplete && !found.failure && (await awaitMoreLines(lines, lineCount, signal)))
     }
-    // Only the end of the view interrupts it.
+    // The search rejects only when it is aborted.
     search().catch(() => undefined)
     return () => leave.abort()
   }, [jobId, run, lines, key])

@@ -12,14 +12,14 @@ export interface Place {
   /** The selected lines, which the fragment of the URL names. */
   range: Range | null
   select: (number: number, isExtended: boolean) => void
-  /** The place of the URL, or the end, was found. */
+  /** true: the view has scrolled to the place that the URL names or, without one, to the end. */
   isSettled: boolean
   isFollowing: boolean
   follow: (wanted: boolean) => void
   goTo: (line: number) => void
-  /** Goes to a line or a moment, and selects the line. */
+  /** Scrolls to a line or a time, and selects the line. */
   jump: (target: Target) => Promise<void>
-  /** Lines that are open: formatted, or in their full length. */
+  /** Lines shown in full length and, if they are JSON, formatted. */
   open: ReadonlySet<number>
   toggle: (line: number) => void
 }
@@ -29,11 +29,11 @@ interface PlaceOptions {
   rows: Rows
   folds: Pick<LogGroups, 'marks' | 'reveal'>
   scroller: Scroller
-  /** There are rows, or there will be none. */
+  /** true: the first rows have loaded, or the log has none. */
   isReady: boolean
 }
 
-/** The selected lines, in the fragment of the URL. `ownHash`: the fragment that the log has written itself. */
+/** The selected lines, kept in the fragment of the URL. `ownHash`: the fragment that this page wrote itself. */
 function useSelection() {
   const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
   const ownHash = useRef('')
@@ -57,13 +57,13 @@ interface ShowLineOptions extends Pick<PlaceOptions, 'rows' | 'folds' | 'scrolle
   isFollowing: boolean
 }
 
-/** Scrolls to a line, also to one of a folded group, which opens. */
+/** Returns a function that scrolls to a line, and opens its group if it is folded. */
 function useShowLine({ rows, folds, scroller, isFollowing }: ShowLineOptions) {
   const { reveal, marks } = folds
   const { scrollTo } = scroller
   const latest = useRef(rows)
   latest.current = rows
-  /** A line of a folded group, which is shown with the next rows. */
+  /** A line of a folded group. The view scrolls to it when the group has opened. */
   const hidden = useRef<number | null>(null)
   const showLine = useCallback(
     (line: number) => {
@@ -77,7 +77,7 @@ function useShowLine({ rows, folds, scroller, isFollowing }: ShowLineOptions) {
     hidden.current = null
   }, [rows, scrollTo])
   const top = useRef(1)
-  // Groups that are found later neither fold nor move what the reader looks at.
+  // When groups are found later, the first visible line stays visible and in its place.
   useLayoutEffect(() => {
     if (!marks || isFollowing) return
     if (reveal(top.current)) hidden.current = top.current
@@ -89,7 +89,7 @@ function useShowLine({ rows, folds, scroller, isFollowing }: ShowLineOptions) {
   return showLine
 }
 
-/** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
+/** Controls the position in the log: it follows the end, or shows the lines of the URL, or was scrolled by the user. */
 export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions): Place {
   const { hash } = useLocation()
   const { at } = useSearch({ strict: false }) as { at?: string }
@@ -101,7 +101,7 @@ export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions
   const { scrollToEnd } = scroller
 
   const isPlaced = isReady && scroller.geometry.windowPx > 0
-  // The end moves with the number of rows.
+  // Follows the end when rows are added.
   useEffect(() => {
     if (isFollowing) scrollToEnd()
     if (isFollowing && isPlaced) setSettled(true)
@@ -139,7 +139,7 @@ export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions
     goTo(wanted.from)
   }, [hash, isPlaced, lines, goTo, ownHash, setRange])
   useEffect(() => {
-    // A reader who went on from there has selected lines.
+    // Selected lines are newer than the time in the URL.
     if (!isPlaced || at === undefined || parseRange(location.hash)) return
     if (moment) void jump({ at: moment })
     else showToast(`The address has no moment, but “${at}”`, { isTrouble: true })

@@ -11,12 +11,12 @@ export const streamNames = { STDOUT: 'out', STDERR: 'err', SYSTEM: 'sys' } as co
 export interface StreamFilter {
   streams: readonly LogStream[]
   toggle: (stream: LogStream) => void
-  /** Numbers of the lines of these streams; null: all lines. */
+  /** Numbers of the lines in the chosen streams; null: all streams are chosen. */
   lines: readonly number[] | null
   key: string
 }
 
-/** Streams that are shown, as the URL has them: `streams=err,sys`. */
+/** The streams that are shown, which the URL names: `streams=err,sys`. */
 export function useStreamFilter(log: { jobId: string; run: number; lines: LogLines }): StreamFilter {
   const { streams: text = '' } = useSearch({ strict: false }) as { streams?: string }
   const navigate = useNavigate()

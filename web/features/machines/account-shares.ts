@@ -2,23 +2,23 @@ import type { PoolSharesQuery } from '../../generated/graphql.ts'
 
 export type AccountShare = NonNullable<PoolSharesQuery['pool']>['accounts'][number]
 
-/** An account of a pool: what it holds, and what is due to it, as parts of the pool. */
+/** The usage and the fair share of an account, as fractions of the pool. */
 export interface ShareRow {
   account: string
-  /** How many accounts of the list are above it. */
+  /** Number of ancestors in the list. */
   depth: number
   heldNow: number
-  /** On average over its past; null: the past does not count. */
+  /** Decayed average of past usage; null: the pool ignores past usage. */
   heldLately: number | null
-  /** null: unknown, because the viewer does not see the other accounts. */
+  /** The fair share; null: unknown, because the viewer does not see the other accounts. */
   due: number | null
   running: number
   queued: number
 }
 
 /**
- * The accounts as a tree; of accounts at one place in the tree the next to start is first. What is due depends on the
- * weights of all accounts, so `isWhole` says whether these are all.
+ * Lists the accounts as a tree. Of siblings, the account that starts next is first. `isWhole`: `accounts` are all accounts
+ * of the pool. Otherwise their fair shares are unknown.
  */
 export function listShares(accounts: readonly AccountShare[], isWhole: boolean): ShareRow[] {
   const names = new Set(accounts.map(({ account }) => account))
@@ -40,7 +40,7 @@ const toRow = (share: AccountShare, due: number | null, depth: number): ShareRow
   return { account, depth, heldNow: occupancy * weight, heldLately, due, running, queued }
 }
 
-/** The nearest account of the list above it; null: none. */
+/** Finds the nearest ancestor of an account in the list; null: none. */
 function findParent(account: string, names: ReadonlySet<string>): string | null {
   for (let end = account.lastIndexOf('.'); end > 0; end = account.lastIndexOf('.', end - 1)) {
     const above = account.slice(0, end)

@@ -26,7 +26,7 @@ const words: Readonly<Record<PendingReasonCode, string>> = {
   WAITING_FOR_PREEMPTION: 'preemption',
 }
 
-/** The reason in a list of counts: "20 user limit, 15 capacity". */
+/** Names a reason in a list of counts: "20 user limit, 15 capacity". */
 export const describeCode = (code: PendingReasonCode): string => words[code] ?? code.toLowerCase().replaceAll('_', ' ')
 
 export const isReasonCode = (text: string): text is PendingReasonCode => text in words

@@ -6,14 +6,14 @@ import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 
 interface PoolChoice {
-  /** The pool of the URL, otherwise the first. */
+  /** The name of the pool in the URL, or of the first pool. */
   name: string | undefined
   all: readonly string[]
-  /** Shown instead of the page: loading, failed, no pool of this name. */
+  /** Shown instead of the page while `name` is undefined: loading, failed, or no pool with this name. */
   state: ReactNode
 }
 
-/** Pools change at restarts only: they are read once for each page. */
+/** Pools change only when a server restarts, so they are read once for each page. */
 export function usePool(page: './workload/' | './cluster/' | './usage?pool=', asked: string | undefined): PoolChoice {
   const { value, failure, read } = useQuery(PoolNamesDocument, {})
   const all = value?.pools.nodes.map((each) => each.name) ?? []
@@ -44,7 +44,7 @@ interface PoolTabsProps {
   shown: string | undefined
 }
 
-/** Choice of the pool, if there are several. */
+/** Tabs of the pools, if there are several. */
 export const PoolTabs = ({ to, pools, shown }: PoolTabsProps) =>
   pools.length > 1 && (
     <Tabs label="Pools" tabs={pools.map((pool) => ({ title: pool, to, params: { pool }, isShown: pool === shown }))} />

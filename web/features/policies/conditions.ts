@@ -1,7 +1,7 @@
 import type { ApprovalConditionInput, Executor, RuleItemFragment, UserLevel } from '../../generated/graphql.ts'
 import { formatCount } from '../../parts/format.ts'
 
-/** A rule has one condition of these. */
+/** The kinds of conditions. A rule has one condition. */
 export type ConditionKind = keyof RuleItemFragment['condition']
 
 interface ConditionText {
@@ -34,7 +34,7 @@ export const conditionTexts: Readonly<Record<ConditionKind, ConditionText>> = {
 
 export const conditionKinds = Object.keys(conditionTexts) as ConditionKind[]
 
-/** As a form holds it. */
+/** A condition as a form edits it. */
 export interface ConditionDraft {
   kind: ConditionKind
   text: string
@@ -52,7 +52,7 @@ export function toConditionDraft(condition: RuleItemFragment['condition'] | unde
   }
 }
 
-/** null: it lacks its value. */
+/** Converts the draft to the input of the API; null: the value is missing. */
 export function toCondition({ kind, text, levels }: ConditionDraft): ApprovalConditionInput | null {
   const value = text.trim()
   if (kind === 'levelNotIn') return levels.length > 0 ? { levelNotIn: [...levels] } : null

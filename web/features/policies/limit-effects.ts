@@ -9,9 +9,9 @@ export type LimitName = Exclude<
 
 interface LimitText {
   title: string
-  /** The counted things. */
+  /** What the limit counts, or what happens beyond it. */
   counts: string
-  /** The queue of the pool has a limit of its own only if this is in use. */
+  /** true: applies only if the limit of teams is switched on. */
   needsFairShare?: boolean
 }
 
@@ -34,7 +34,7 @@ export const limitTexts: Readonly<Record<LimitName, LimitText>> = {
 
 export const limitNames = Object.keys(limitTexts) as LimitName[]
 
-/** Numbers of each user or team, by name. */
+/** Number of jobs of each user or team, by name. */
 type ByName = ReadonlyMap<string, number>
 
 export interface LimitUse {
@@ -49,7 +49,7 @@ export interface LimitUse {
 
 const namesMax = 4
 
-/** "ann is at 9 of 8, ben at 10 of 8"; empty: none exceeds it. */
+/** "ann is at 9 of 8, ben at 10 of 8"; empty: no user or team exceeds the limit. */
 export function listExceeding(use: ByName, limit: number): string {
   const over = [...use].filter(([, count]) => count > limit).toSorted(([, one], [, other]) => other - one)
   const shown = over.slice(0, namesMax).map(([name, count], i) => {
@@ -58,7 +58,7 @@ export function listExceeding(use: ByName, limit: number): string {
   return [...shown, ...(over.length > namesMax ? [`${over.length - namesMax} more`] : [])].join(', ')
 }
 
-/** The numbers that a limit counts one by one; null: it counts the whole pool. */
+/** Returns the numbers of each user or team that the limit applies to; null: it applies to the whole pool. */
 function chooseUse(name: LimitName, use: LimitUse): ByName | null {
   if (name === 'userMaxConcurrent') return use.runningByUser
   if (name === 'teamMaxConcurrent') return use.runningByTeam
@@ -69,7 +69,7 @@ function chooseUse(name: LimitName, use: LimitUse): ByName | null {
 
 const isOfSubmissions = (name: LimitName) => name === 'userMaxActive' || name === 'userMaxBlocked'
 
-/** The use of the limit now, as a table shows it; empty: not known. */
+/** Describes the current use of a limit for a table: the number or, for limits of each user, the highest one. */
 export function describeUse(name: LimitName, use: LimitUse): string {
   if (name === 'maxConcurrent') return formatCount(use.running)
   if (name === 'localGpuMaxConcurrent') return formatCount(use.gpus)
@@ -77,7 +77,7 @@ export function describeUse(name: LimitName, use: LimitUse): string {
   return most && most[1] > 0 ? `${most[0]} ${formatCount(most[1])}` : ''
 }
 
-/** The effect of a new limit on the jobs of now; null: unlimited. */
+/** Describes the effect of a new limit on current jobs. `limit`: null for unlimited. */
 export function describeLimitEffect(name: LimitName, limit: number | null, use: LimitUse): string {
   if (limit === null) return 'No limit.'
   if (name === 'maxConcurrent') return describePool(limit, use)

@@ -43,7 +43,7 @@ const translated = new Set([
 
 const library = '@berth-jobs/berth/psij'
 
-/** The submission as a PSI/J program, which names the fields that PSI/J does not have. */
+/** Formats the submission as a PSI/J program. Comments name the fields that PSI/J does not support. */
 export function formatPsij(spec: JobSpecInput, url: string): string {
   const { command, executable, resources, environment, workdir, executor } = spec
   const all = spec as Record<string, unknown>

@@ -3,15 +3,13 @@ import type { JobSpecInput } from '../../generated/graphql.ts'
 import { quoteShell } from '../../parts/format.ts'
 import { formatPsij } from './psij-copy.ts'
 
-/** The same submission for a shell, a program, and a file. */
-
 export const formatYaml = (value: object): string => stringify(value, { lineWidth: 0 })
 
 type Fields = Record<string, unknown>
 
 const flag = (name: string, value: unknown) => `--${name} ${quoteShell(String(value))}`
 
-/** Flags for fields that have one. */
+/** Returns the flags of `berth submit` for a field; null: no flag can express the value. */
 const flags: Readonly<Record<string, (value: never, spec: JobSpecInput) => readonly string[] | null>> = {
   name: (name: string) => [flag('name', name)],
   queue: (queue: string) => [flag('queue', queue)],
@@ -85,7 +83,7 @@ with urllib.request.urlopen(urllib.request.Request(${JSON.stringify(`${url}graph
 
 const indent = (text: string, spaces: number) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
 
-/** JSON with the words of Python. */
+/** Formats a JSON value as a Python literal. */
 function toPython(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -98,7 +96,7 @@ function toPython(value: unknown, depth = 0): string {
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join('')}${'    '.repeat(depth)}${close}`
 }
 
-/** The forms in which people copy a spec. */
+/** The formats in which users can copy a spec. */
 export const specForms = {
   yaml: { title: 'YAML', format: formatYaml, file: 'yaml' },
   cli: { title: 'CLI', format: formatCommandLine, file: 'sh' },

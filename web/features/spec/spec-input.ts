@@ -4,23 +4,23 @@ export type Spec = SpecFieldsFragment
 
 const gibBytes = 1024 ** 3
 const usualRunTimeSeconds = 172_800
-/** A submission without a limit says so; otherwise it gets the usual one. */
+/** The value of `maxRunTimeSeconds` for no limit. A submission without the field gets the default limit. */
 export const unlimitedSeconds = 0
 
-/** What the server fills in where a submission says nothing. Other fields are absent, empty or false then. */
+/** Defaults of the server. The defaults of all other fields are absent, empty or false. */
 const usual: Readonly<Record<string, unknown>> = {
   inheritEnvironment: true,
   launcher: 'single',
   onDependencyFailure: 'CANCEL',
 }
-/** The account of a user is the default of that user. */
+/** Matches a user's own account, which is the default account. */
 const ownAccount = /^users\.[^.]+$/
 const usualResources: Readonly<Record<string, unknown>> = { cpu: 1, gpu: 0, replicas: 1 }
 
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
 
-/** The fields whose value is not the default. */
+/** Returns the fields whose value is not the default. */
 const pickNonDefaults = (fields: object, defaults: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) =>
@@ -28,13 +28,13 @@ const pickNonDefaults = (fields: object, defaults: Readonly<Record<string, unkno
     ),
   )
 
-/** Writes whole GiB as `…Gib`, other amounts as `…Bytes`. */
+/** Uses the field `…Gib` for whole GiB, and `…Bytes` for other amounts. */
 const toBytesInput = (name: 'memory' | 'gpuMemory', bytes: number | null) => {
   if (bytes === null) return {}
   return bytes % gibBytes === 0 ? { [`${name}Gib`]: bytes / gibBytes } : { [`${name}Bytes`]: bytes }
 }
 
-/** The stored spec as a submission gives it: short, and with the same result. */
+/** Converts a stored spec to the shortest input that gives the same spec. */
 export function toSpecInput(spec: Spec): JobSpecInput {
   const { resources, retry, x11, maxRunTimeSeconds, internalDns, ...others } = spec
   const { cpu, memoryBytes, gpu, gpuMemoryBytes, ...more } = resources
@@ -60,7 +60,7 @@ export function toSpecInput(spec: Spec): JobSpecInput {
   return input as JobSpecInput
 }
 
-/** The spec of a copy. Team and account follow from who submits, unless the job is the person's own and names them. */
+/** Converts a stored spec to the input of a copy. It keeps team and account only if the job is the viewer's own. */
 export function toCopyInput(spec: Spec, isOwn: boolean): JobSpecInput {
   const { team, account, ...input } = toSpecInput(spec)
   if (!isOwn) return input
@@ -79,7 +79,7 @@ const omitSaid = (fields: object, said: object) =>
     ),
   )
 
-/** The values that the server filled in: what `toSpecInput` leaves out. */
+/** Returns the values that the server filled in, which `toSpecInput` leaves out. */
 export function toFilledIn(spec: Spec): Record<string, unknown> {
   const said = toSpecInput(spec)
   return { ...omitSaid(spec, said), resources: omitSaid(spec.resources, said.resources ?? {}) }

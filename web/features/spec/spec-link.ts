@@ -3,7 +3,7 @@ import { decodeBase64Url } from '../../ground/base64-url.ts'
 
 const name = 'spec='
 
-/** Opens the form with a spec. It is in the fragment, which a browser sends to no server. */
+/** Makes a link to the submit form with a spec in the fragment, which browsers do not send to servers. */
 export const linkToSubmit = (spec: JobSpecInput, from?: string) => ({
   to: '/jobs/new' as const,
   search: { from },
@@ -18,7 +18,7 @@ function decodeText(text: string): string | null {
   }
 }
 
-/** The text of a fragment: base64url or percent-encoded. null: the fragment has no spec that can be read. */
+/** Reads the spec from a fragment, base64url or percent-encoded; null: the fragment has no readable spec. */
 export function readSpecHash(hash: string): string | null {
   if (!hasSpecHash(hash)) return null
   const text = hash.slice(`#${name}`.length)
@@ -27,7 +27,7 @@ export function readSpecHash(hash: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {
-    // The router may have decoded it before.
+    // The router may have decoded the fragment already.
     return text.startsWith('{') ? text : null
   }
 }

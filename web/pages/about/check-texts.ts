@@ -4,6 +4,6 @@ export const formatClockDifference = (ms: number): string => {
   return `This machine is ${seconds < 120 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`} ${ms > 0 ? 'ahead' : 'behind'}; times on the pages are those of the server.`
 }
 
-/** The scripts that a page loads, by their names with a hash of the content. */
+/** Lists the script files of a page. Their names contain a hash of the content. */
 export const listScripts = (html: string): readonly string[] =>
   [...html.matchAll(/<script[^>]+src="(?:[^"]*\/)?([\w.-]+\.js)"/g)].map(([, name = '']) => name)

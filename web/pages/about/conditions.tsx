@@ -6,7 +6,7 @@ import styles from './about.module.css'
 type System = AboutServerQuery['system']
 type Condition = System['conditions'][number]
 
-/** One server evaluates the conditions every 10 s. */
+/** A server evaluates the conditions every 10 s. After this time without an evaluation the page warns. */
 const outdatedMs = 60_000
 
 const urgencies: Readonly<Record<Condition['severity'], string>> = {
@@ -15,7 +15,7 @@ const urgencies: Readonly<Record<Condition['severity'], string>> = {
   INFO: 'Good to know',
 }
 
-/** The conditions that hold, with the steps for an operator. */
+/** The active conditions, with the steps that an operator should take. */
 export function Conditions({ system: { at, conditions, conditionsAt } }: { system: System }) {
   const isOutdated = conditionsAt === null || Date.parse(at) - Date.parse(conditionsAt) > outdatedMs
   return (

@@ -8,7 +8,7 @@ import { FailedInline } from '../../parts/page-states.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './about.module.css'
 
-/** Checks the stored data on request: the server reads every job for it. */
+/** Runs the self-check on request only, because the server reads every job for it. */
 export function DataCheck() {
   const [result, setResult] = useState<CheckDataQuery['selfCheck'] | null>(null)
   const [failure, setFailure] = useState<unknown>(null)

@@ -2,7 +2,7 @@ import { ServerTimeDocument } from '../../generated/graphql.ts'
 import { baseUrl, client } from '../../ground/connection.ts'
 import { formatClockDifference, listScripts } from './check-texts.ts'
 
-/** A thing that the page checks about itself and its connection. */
+/** The result of a check of the page or its connection. */
 export interface Check {
   name: string
   isGood: boolean
@@ -23,7 +23,7 @@ export async function checkServer(signal: AbortSignal): Promise<readonly Check[]
   ]
 }
 
-/** The policy that protects the page, and whether the page is the newest build. */
+/** Checks the content security policy, and whether the page is the newest build. */
 async function checkFiles(signal: AbortSignal): Promise<readonly Check[]> {
   const response = await fetch(baseUrl, { signal, cache: 'no-store' })
   const policy = response.headers.get('content-security-policy')

@@ -8,13 +8,13 @@ import { client } from '../../ground/connection.ts'
 import { plural } from '../../parts/format.ts'
 import { isRefused } from '../../parts/refusal.ts'
 
-/** Actions on a webhook. Each returns the note that the page shows, and throws the refusal. */
+/** Actions on a webhook. Each returns the message that the page shows. If the server refuses the action, it throws. */
 
 const pollMs = 500
-/** A try may take 15 s. */
+/** A delivery attempt may take 15 s. */
 const testMsMax = 20_000
 
-/** Sends a test event and waits for the outcome of its first try. */
+/** Sends a test event, and waits for the result of the first delivery attempt. */
 export async function sendTestEvent(webhook: string): Promise<string> {
   const { testWebhook } = await client.request(SendTestEventDocument, { input: { webhook } })
   if (isRefused(testWebhook)) throw new Error(testWebhook.message)

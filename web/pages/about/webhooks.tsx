@@ -11,7 +11,7 @@ import { enableWebhook, resendDeliveries, sendTestEvent } from './webhook-action
 
 const everyMs = 10_000
 
-/** The webhooks of the configuration, for who may test and repair them. */
+/** The webhooks of the configuration, for users who may test and enable them. */
 export function Webhooks() {
   const { value, failure, read } = useQuery(ListWebhooksDocument, {}, { everyMs })
   if (!value) return failure ? <FailedInline failure={failure} onRetry={read} /> : null

@@ -24,7 +24,7 @@ type WholeApproval = Extract<NonNullable<ApprovalPageQuery['node']>, { __typenam
 
 interface PanelProps {
   id: string
-  /** The version of the job in the list: another one is read again. */
+  /** The version of the job in the list. If it changes, the panel reads the request again. */
   version: number | undefined
   onClose: () => void
   onDecided: (decided: readonly ApprovalRow[]) => void
@@ -32,7 +32,7 @@ interface PanelProps {
 
 const readAgainMs = 15_000
 
-/** A request with everything that a decision needs. */
+/** A panel with everything needed to decide about a request. */
 export function ApprovalPanel({ id, version, onClose, onDecided }: PanelProps) {
   const found = useQuery(ApprovalPageDocument, { id }, { everyMs: readAgainMs, version })
   const approval = found.value?.node?.__typename === 'Approval' ? found.value.node : null
@@ -113,7 +113,7 @@ function explain(approval: ApprovalRow, viewerId: string): string {
   return `You may not decide this: it needs the level ${approval.requiredLevel.toLowerCase()} and the permission job.approve.`
 }
 
-/** The prediction of the scheduler, without the approval. */
+/** Describes when the job would start if it needed no approval. */
 function describeStart({ job }: WholeApproval): string {
   const fit = job.scheduling?.fit
   if (!fit) return 'The scheduler has not considered the job yet.'
@@ -122,7 +122,7 @@ function describeStart({ job }: WholeApproval): string {
   return `Would wait: ${fit.missing.join('; ')}`
 }
 
-/** One decision. A rejection needs a reason. */
+/** The form that approves or rejects a request. A rejection needs a reason. */
 function DecisionForm({ approval, onDecided }: { approval: WholeApproval; onDecided: PanelProps['onDecided'] }) {
   const [text, setText] = useState('')
   const [trouble, setTrouble] = useState<string | null>(null)

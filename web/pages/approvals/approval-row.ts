@@ -4,7 +4,7 @@ export type ApprovalRow = ApprovalRowFragment
 
 const hourSeconds = 3_600
 
-/** The most that the job can cost by the rates of its pool; null: without a bound, or not known here. */
+/** Computes the maximum cost of the job by the rates of its pool; null: unbounded, or the console cannot compute it. */
 export function computeCostMax({ job }: ApprovalRow): { amount: number; currency: string } | null {
   const { pool, resources, maxRunTimeSeconds, maxAttempts, estimatedCost } = job
   const { rates } = pool
@@ -26,14 +26,14 @@ const verbs: Readonly<Record<ApprovalRow['status'], string>> = {
   CANCELLED: 'cancelled the job',
 }
 
-/** "ben approved this"; without a person "expired". */
+/** "ben approved this"; if no user decided, "expired". */
 export function describeDecision({ status, decidedBy }: ApprovalRow, viewerId: string): string {
   if (!decidedBy) return verbs[status]
   return `${decidedBy.id === viewerId ? 'You' : decidedBy.name} ${verbs[status]}`
 }
 
-/** The rows that are shown: those that were read, and those that have just left, at their places. */
-export function mergeDepartures(
+/** Adds to `rows` the requests that have just been decided, at their former places. */
+export function addDepartedRows(
   rows: readonly ApprovalRow[],
   departures: ReadonlyMap<string, ApprovalRow>,
 ): readonly ApprovalRow[] {

@@ -16,7 +16,7 @@ interface TableProps {
   selected: ReadonlySet<string>
   onToggle: (id: string) => void
   onOpen: (row: ApprovalRow) => void
-  /** The pointer is over the list, so no row may leave. */
+  /** Called with true while the pointer is over the list, when no row may disappear. */
   onHold: (isHeld: boolean) => void
 }
 
@@ -72,7 +72,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
   const name = nameJob(job)
   const isOpen = id === search.approval
   const opener = useRef<HTMLButtonElement>(null)
-  // The keys that open the next request move the focus with it.
+  // When a key opens the next request, the focus moves to its row.
   useEffect(() => {
     if (isOpen) opener.current?.focus()
   }, [isOpen])
@@ -119,7 +119,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
   )
 }
 
-/** When the request expires, or who decided. */
+/** Shows when a pending request expires, or who decided about it. */
 export function Ending({ row }: { row: ApprovalRow }) {
   const { viewer } = useStart()
   const { status, expiresAt, decidedAt, comment } = row

@@ -37,7 +37,7 @@ function toFilter(
   }
 }
 
-/** Requests that wait for a decision, and those that are decided. */
+/** Lists pending and decided approval requests. */
 export function ApprovalsPage() {
   usePageTitle('Approvals')
   const { search } = usePageSearch()
@@ -66,7 +66,7 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Page
     const next = rows[openAt === -1 ? (step > 0 ? 0 : rows.length - 1) : openAt + step]
     if (next) open(next.id)
   }
-  /** The row after an open one that leaves. */
+  /** Opens the request after the one that was just decided. */
   const advance = () => {
     const next = [...rows.slice(openAt + 1), ...rows.slice(0, Math.max(0, openAt)).toReversed()]
     open(next.find((row) => row.status === 'PENDING' && !departures.has(row.id))?.id)

@@ -26,7 +26,7 @@ function describeEffect(verdict: Verdict, rows: readonly ApprovalRow[]): string 
   return `${plural(rows.length, 'job')} ${are} ${words[verdict].effect}${asked.length > 0 ? `: ${asked.join(', ')}` : ''}.`
 }
 
-/** Decides several requests with one comment, after a look at them. */
+/** Asks for confirmation, and decides several requests with one comment. */
 export function confirmDecisions(
   verdict: Verdict,
   rows: readonly ApprovalRow[],

@@ -12,14 +12,14 @@ export type Verdict = 'APPROVE' | 'REJECT'
 export interface Decision {
   verdict: Verdict
   rows: readonly ApprovalRow[]
-  /** A comment, or the reason of a rejection. */
+  /** The comment of an approval, or the reason of a rejection. */
   words: string
 }
 
 export interface Outcome {
-  /** Requests that are decided now, by you or by a faster colleague. */
+  /** Requests that are decided now, by this call or by another user before it. */
   decided: readonly ApprovalRow[]
-  /** Requests that stay as they are, with the reason. */
+  /** Requests that stay pending, with the reason. */
   refused: readonly { row: ApprovalRow; message: string }[]
 }
 
@@ -29,7 +29,7 @@ type Result =
   | Extract<ApproveManyMutation['approveJobs'], { results: unknown }>['results'][number]['result']
   | Extract<RejectManyMutation['rejectJobs'], { results: unknown }>['results'][number]['result']
 
-/** Decides what was read: each request with the version of its job. A colleague who was faster wins. */
+/** Decides requests. Each carries the version of its job, so an earlier decision of another user stays. */
 export async function decide({ verdict, rows, words }: Decision): Promise<Outcome> {
   const decided: ApprovalRow[] = []
   const refused: { row: ApprovalRow; message: string }[] = []
@@ -46,7 +46,7 @@ export async function decide({ verdict, rows, words }: Decision): Promise<Outcom
   return { decided, refused }
 }
 
-/** One result for each request, or the reason why the call was refused. */
+/** Returns a result for each request; a text is the reason why the call failed. */
 async function send(verdict: Verdict, rows: readonly ApprovalRow[], words: string): Promise<(Result | string)[]> {
   const named = rows.map(({ job }) => ({ jobId: job.id, expectedVersion: job.version }))
   const attempts = { attempts: 4 }
@@ -64,7 +64,7 @@ async function send(verdict: Verdict, rows: readonly ApprovalRow[], words: strin
     : rows.map(() => rejectJobs.message)
 }
 
-/** The request as it is now, also if it was decided by somebody else. */
+/** Returns the request as it is now, also if another user decided it; null: it stays pending. */
 function readApproval(result: Result): ApprovalRow | null {
   if ('approval' in result) return result.approval
   if (result.__typename === 'VersionConflictProblem') return result.currentJob?.approval ?? null

@@ -12,7 +12,7 @@ import { Ending } from './approvals-table.tsx'
 
 const weekMs = 604_800_000
 
-/** The jobs of the requester, and the decisions about earlier requests. */
+/** Shows the requester's jobs, and the decisions about earlier requests. */
 export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
   const { id: user, name } = approval.requestedBy
   const { value } = useResource(`requester ${user}`, (signal) => {
@@ -58,7 +58,7 @@ export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
   )
 }
 
-/** The rule that holds the job back. */
+/** The approval rule that blocks the job. */
 export const RuleFacts = ({ rule: { name, condition, exemptLevels } }: { rule: RuleItemFragment }) => (
   <section className={styles.part}>
     <h3>Rule {name}</h3>

@@ -9,15 +9,15 @@ import {
 import { client } from '../../ground/connection.ts'
 import { readPages } from '../../ground/list-pages.ts'
 import { type Resource, useResource } from '../../ground/resource.ts'
-import { type ApprovalRow, mergeDepartures } from './approval-row.ts'
+import { type ApprovalRow, addDepartedRows } from './approval-row.ts'
 
 export interface Approvals {
   rows: readonly ApprovalRow[]
-  /** Requests that were decided while the list was shown; they stay for a moment. */
+  /** Requests that were decided while the list was shown. They stay in it for a moment. */
   departures: ReadonlyMap<string, ApprovalRow>
   total: number
   resource: Resource<unknown>
-  /** Shows decisions at once. */
+  /** Marks requests as decided, before the server's list shows it. */
   depart: (decided: readonly ApprovalRow[]) => void
   hold: (isHeld: boolean) => void
 }
@@ -39,7 +39,7 @@ async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
   return { rows, total }
 }
 
-/** The requests of a filter, live by the events of their jobs. Oldest first if they wait for a decision. */
+/** A live list of the requests that match the filter. Pending requests are listed oldest first. */
 export function useApprovals(filter: ApprovalFilter): Approvals {
   const isPending = filter.statuses?.includes('PENDING') === true
   const resource = useResource(`approvals ${JSON.stringify(filter)}`, (signal) => readAll(filter, signal))
@@ -62,7 +62,7 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
   }, [read])
   const rows = value?.rows ?? none
   return {
-    rows: isPending ? mergeDepartures(rows.toReversed(), departures) : rows,
+    rows: isPending ? addDepartedRows(rows.toReversed(), departures) : rows,
     departures,
     total: value?.total ?? 0,
     resource,
@@ -71,7 +71,7 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
   }
 }
 
-/** Each step of an approval is an event of its BLOCKED job. */
+/** Follows the events of BLOCKED jobs, because each change of an approval is one. */
 async function follow(onRow: (row: ApprovalRow) => void, readAgain: () => void, signal: AbortSignal) {
   const { jobs } = await client.request(ApprovalsNowDocument, {}, { ...forever, signal })
   readAgain()
@@ -82,7 +82,7 @@ async function follow(onRow: (row: ApprovalRow) => void, readAgain: () => void, 
   }
 }
 
-/** Decided requests stay for some seconds, and for as long as the pointer is over the list. */
+/** Keeps decided requests in the list for some seconds, and while the pointer is over the list. */
 function useDepartures() {
   const [departures, setDepartures] = useState<ReadonlyMap<string, ApprovalRow>>(new Map())
   const isHeld = useRef(false)

@@ -3,7 +3,7 @@ import type { AuditFilter, AuditItemFragment } from '../../generated/graphql.ts'
 
 export const filterKeys = ['operation', 'actor', 'object', 'since', 'until'] as const
 
-/** Actions of the log, for suggestions. */
+/** Suggested values of the filter for operations. */
 export const operations = [
   'job.*',
   'job.submit',
@@ -37,7 +37,7 @@ const split = (text: string | undefined) =>
     .map((each) => each.trim())
     .filter(Boolean) ?? []
 
-/** The beginning of an operation stands for all that begin so. */
+/** Completes the beginning of an operation to a pattern: "job." → "job.*". */
 const completeOperation = (text: string) =>
   text.endsWith('*') || (operations as readonly string[]).includes(text) ? text : `${text}*`
 
@@ -47,7 +47,7 @@ interface FilterContext {
   nowMs: number
 }
 
-/** `AuditFilter`, and a sentence for each value that it cannot have. */
+/** Converts the search parameters to an `AuditFilter`, and returns a message for each invalid value. */
 export function toAuditFilter(
   search: { [key in (typeof filterKeys)[number]]?: string | undefined },
   { users, nowMs }: FilterContext,
@@ -81,7 +81,7 @@ const toText = (value: unknown): string => (typeof value === 'string' ? value : 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields of the details, those of groups as `limits.maxConcurrent`; `from` and `to` as one line. */
+/** Lists the fields of `detail`. Nested names are joined: `limits.maxConcurrent`. A `from` and its `to` make one line. */
 export function listDetails(detail: Record<string, unknown> | null, prefix = ''): readonly DetailLine[] {
   const { from, to, ...rest } = detail ?? {}
   const fields = from === undefined || to === undefined || isObject(to) ? (detail ?? {}) : rest
@@ -92,7 +92,7 @@ export function listDetails(detail: Record<string, unknown> | null, prefix = '')
   return [...change, ...lines]
 }
 
-/** The name that the object has, otherwise the one that it had, or its id. */
+/** Returns the current name of the object, or the name in the entry, or its id. */
 export const nameObject = (
   { detail, objectId }: Pick<AuditItemFragment, 'detail' | 'objectId'>,
   names: ReadonlyMap<string, string>,

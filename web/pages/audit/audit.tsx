@@ -33,7 +33,7 @@ function AuditLog() {
   const { search, change } = usePageSearch()
   const users = useUserNames(search.actor)
   const key = filterKeys.map((each) => search[each]).join('\n')
-  // Times that count back from now move on with another filter.
+  // Relative times such as "24h" are computed again only when the filter changes.
   const { filter, problems } = useMemo(
     () => toAuditFilter(search, { users: users.value ?? new Map(), nowMs: serverNowMs() }),
     [key, users.value],
@@ -100,11 +100,11 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
 
 const none: readonly AuditItemFragment[] = []
 
-/** New entries wait while the list is held; older ones, which are added at the end, do not. */
+/** While the list is held, hides new entries at its beginning. Older entries are still added at its end. */
 function useHeldEntries(rows: readonly AuditItemFragment[] = none, isHeld: boolean) {
   const [newestId, setNewest] = useState(rows[0]?.id)
   const at = rows.findIndex(({ id }) => id === newestId)
-  // Another filter: the entry that was the newest is not in the list.
+  // After a change of the filter, the former newest entry is not in the list.
   const isFree = !isHeld || at === -1
   if (isFree && rows[0]?.id !== newestId) setNewest(rows[0]?.id)
   return {
@@ -116,10 +116,10 @@ function useHeldEntries(rows: readonly AuditItemFragment[] = none, isHeld: boole
 
 type Row = Folded<AuditItemFragment>
 
-/** The first characters of a time name its second: `2026-11-24T10:00:00`. */
+/** Length of a time up to its seconds: `2026-11-24T10:00:00`. */
 const secondLength = 19
 
-/** Entries of one person, token and machine about the same operation are equal. */
+/** Entries with the same operation, user, token and address count as equal. */
 const describe = ({ operation, actorName, ip, token }: AuditItemFragment) =>
   JSON.stringify([operation, actorName, ip, token])
 

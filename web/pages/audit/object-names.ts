@@ -6,7 +6,7 @@ import { useResource } from '../../ground/resource.ts'
 const idsPerRead = 100
 const none: ReadonlyMap<string, string> = new Map()
 
-/** The names of the objects of these entries, as far as they exist. */
+/** Reads the names of the objects in these entries. The result lacks objects that no longer exist. */
 export function useObjectNames(entries: readonly AuditItemFragment[]): ReadonlyMap<string, string> {
   const ids = [...new Set(entries.flatMap(({ objectId }) => objectId ?? []))].toSorted()
   const read = async (signal: AbortSignal) => {

@@ -9,7 +9,7 @@ import styles from './audit.module.css'
 
 type Verification = VerifyAuditLogQuery['verifyAudit']
 
-/** Computes the hashes of the log again, of all of it or of a part. */
+/** Lets the server verify the hash chain of the whole log, or of a part. */
 export function VerifyPanel({ onClose }: { onClose: () => void }) {
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')

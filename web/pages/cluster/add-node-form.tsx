@@ -11,8 +11,8 @@ const gibBytes = 2 ** 30
 const toBytes = (gib: string) => Math.round(Number(gib) * gibBytes)
 
 /**
- * A machine of one kind of GPU; several kinds are added with the command line. The server asks the engine of a machine, and
- * refuses the node with the remedy if it does not answer.
+ * Adds a node whose GPUs are all of one model; the command line can add others. If the container engine of the machine
+ * does not answer the server, the server refuses the node and says what to do.
  */
 export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => void }) {
   const [typed, setTyped] = useState(empty)

@@ -3,13 +3,13 @@ import { stateWords } from '../../parts/states.ts'
 import type { MapNode } from './node-changes.ts'
 
 export type ColorBy = 'state' | 'account' | 'age'
-/** The first is the default. */
+/** Ways to colour the cells; the first is the default. */
 export const colorings: readonly ColorBy[] = ['account', 'state', 'age']
 
 type Gpu = MapNode['gpus'][number]
 
 export interface Paint {
-  /** The key of the legend. */
+  /** The text in the legend. */
   key: string
   color: string
 }
@@ -24,7 +24,7 @@ const ages: readonly (readonly [maxMs: number, text: string])[] = [
 
 const hidden: Paint = { key: 'in use', color: otherColor }
 
-/** Colours of the GPUs in use, and their legend, which counts them. */
+/** The colours of GPUs on the map, and the legend with the number of GPUs of each colour. */
 export class CellColors {
   readonly #by: ColorBy
   readonly #nowMs: number
@@ -37,7 +37,7 @@ export class CellColors {
     this.#colors = rankColors(by === 'account' ? listAccounts(nodes) : [])
   }
 
-  /** null: the GPU is free. */
+  /** Returns the colour of a GPU; null: the GPU is free. */
   paint({ allocated, job, run }: Gpu): Paint | null {
     if (!allocated) return null
     if (!job) return hidden

@@ -42,7 +42,7 @@ const colorNames = {
   ...Object.fromEntries(expressions.map((each) => [each, each])),
 }
 
-/** All nodes on one canvas. The table shows the same to screen readers and keyboards. */
+/** A map of all nodes on one canvas. `ClusterTable` shows the same for screen readers and keyboards. */
 export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: ClusterMapProps) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -113,7 +113,7 @@ interface NodeLinksProps {
   height: number
 }
 
-/** Links over the names of the nodes in sight. */
+/** Links over the names of the visible nodes. */
 const NodeLinks = ({ layout: { groups }, top, height }: NodeLinksProps) =>
   groups.flatMap(({ tiles, tileWidth, tileHeight }) =>
     tiles

@@ -15,7 +15,7 @@ interface ClusterTableProps {
   onOpen: (node: MapNode) => void
 }
 
-/** The same nodes as text. */
+/** The nodes of the map as a table. */
 export const ClusterTable = ({ nodes, machines, claims, openId, onOpen }: ClusterTableProps) => (
   <Table
     label="Nodes"

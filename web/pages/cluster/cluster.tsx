@@ -25,7 +25,7 @@ import { NodePanel } from './node-panel.tsx'
 import { isSilent, type Machines, useMachines } from './use-machines.ts'
 import { useNodes } from './use-nodes.ts'
 
-/** The nodes and GPUs of a pool, and who holds them. */
+/** The page of a pool's nodes and GPUs, and of the jobs that hold them. */
 export function ClusterPage() {
   const { pool: asked } = useParams({ strict: false })
   const pool = usePool('./cluster/', asked)
@@ -57,7 +57,7 @@ function PoolCluster({ name }: { name: string }) {
   )
 }
 
-/** Colours by age change in steps of this time. */
+/** How often the colours by age are updated. */
 const stepMs = 60_000
 
 function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }) {
@@ -115,7 +115,7 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
   )
 }
 
-/** Nodes that are held for a job, reserved for a project now, or do not answer. */
+/** Finds the nodes that are held for a job, reserved for a project now, or whose engine does not answer. */
 function useClaims(pool: ClusterPool, nowMs: number, machines: Machines): Claims {
   const { value } = useReservations(pool.name)
   return useMemo(() => {
@@ -176,7 +176,7 @@ const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
   </Link>
 )
 
-/** Executors of one machine, whose pool cannot get nodes. */
+/** Executors that run jobs on the server's machine. Nodes cannot be added to their pools. */
 const ofOneMachine: readonly Executor[] = ['LOCAL', 'HANDLER', 'CONTAINER']
 
 function AddButton({ pool, hasMachines = false }: { pool: ClusterPool; hasMachines?: boolean }) {
@@ -205,7 +205,7 @@ interface ProblemsProps {
   by: ColorBy
 }
 
-/** Values of the URL that stand for nothing. */
+/** Messages about invalid values in the URL. */
 function Problems({ openName, fitsText, color, by }: ProblemsProps) {
   const found = [
     openName && `The pool has no node ${openName}.`,

@@ -12,15 +12,15 @@ export interface MapView {
   scrollTop: number
   paints: CellColors
   claims: Claims
-  /** Nodes that are not searched are faint. */
+  /** true: the node does not match the search, and is drawn faintly. */
   isFaint: (node: MapNode) => boolean
   openId: string | undefined
 }
 
-/** Colours by their names and expressions. */
+/** Resolved colours by their names or CSS expressions. */
 export type MapColors = Readonly<Record<string, string>>
 
-/** Draws the tiles in sight. */
+/** Draws the visible tiles. */
 export function drawMap(context: CanvasRenderingContext2D, view: MapView, colors: MapColors): void {
   const { layout, width, height, scrollTop } = view
   context.clearRect(0, 0, width, height)
@@ -93,10 +93,10 @@ function outline(context: CanvasRenderingContext2D, { x, y, width, height }: Box
 }
 
 const textPadding = 5
-/** A name that is shortened below this width says nothing. */
+/** Minimum width of a name. A shorter one would be cut to uselessness. */
 const textWidthMin = 44
 
-/** The name of a job on its cells, where it fits. */
+/** Draws the name of a job on its cells if it fits. */
 function drawJobName(
   context: CanvasRenderingContext2D,
   { x, y, width, height }: Box,
@@ -106,7 +106,7 @@ function drawJobName(
   context.font = '550 11px Inter, system-ui, sans-serif'
   if (name === '' || height < nameHeight || (room < textWidthMin && context.measureText(name).width > room)) return
   const text = cut(context, name, room)
-  // Nothing that is drawn on the cells runs through the name.
+  // Fills the background first, so that marks on the cells do not cross the name.
   context.fillStyle = color
   context.fillRect(x + 2, y + 6, context.measureText(text).width + textPadding + 2, height - 12)
   context.fillStyle = colors['surface'] ?? ''
@@ -118,7 +118,7 @@ interface NameContext {
   colors: MapColors
 }
 
-/** The name of the node, and the word of its condition at the right. */
+/** Draws the name of the node at the left, and its condition at the right. */
 function drawName(
   context: CanvasRenderingContext2D,
   name: string,
@@ -145,7 +145,7 @@ function drawCondition(
   else drawHatch(context, box, colors[isUsed ? 'surface' : 'faint'] ?? '')
 }
 
-/** Cores above, memory below. */
+/** Draws the used fractions: cores above, memory below. */
 function drawBars(
   context: CanvasRenderingContext2D,
   { capacity, free }: MapNode,
@@ -167,7 +167,7 @@ function drawBars(
   drawCondition(context, { ...box, width }, condition, { isUsed: false, colors })
 }
 
-/** The text, shortened to the width. */
+/** Shortens a text to the width. */
 function cut(context: CanvasRenderingContext2D, text: string, width: number): string {
   const { width: whole } = context.measureText(text)
   if (whole <= width) return text

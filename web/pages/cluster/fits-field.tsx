@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import styles from './cluster.module.css'
 
-/** Marks the nodes that have room for a request. */
+/** A field for a request such as "4 GPU a100". The page marks the nodes on which it fits. */
 export function FitsField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(text)
   const submit = (event: FormEvent) => {

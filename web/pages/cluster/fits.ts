@@ -1,7 +1,7 @@
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
-/** A request as the filter takes it: "4 GPU a100 >= 40 GiB", "16 cores 64 GiB". */
+/** Requested resources. The filter reads texts such as "4 GPU a100 >= 40 GiB" or "16 cores 64 GiB". */
 export interface Request {
   gpus: number
   gpuModel: string
@@ -26,7 +26,7 @@ const modelTerm = /^[a-z][\w-]*$/i
 
 const toBytes = ([, count = '0', unit = '']: RegExpMatchArray) => Number(count) * (unitBytes[unit.toLowerCase()] ?? 0)
 
-/** null: the text is no request. */
+/** Parses a request; null: the text is not a request. */
 export function parseRequest(text: string): Request | null {
   const found: Request = { gpus: 0, gpuModel: '', gpuMemoryBytes: 0, cores: 0, memoryBytes: 0 }
   let rest = text
@@ -49,7 +49,7 @@ export function parseRequest(text: string): Request | null {
 
 export type Fit = 'NOW' | 'LATER' | 'NEVER'
 
-/** Whether one node has room for the request now, or had it if nothing else ran. */
+/** Returns whether the request fits on the node now, later when its runs have ended, or never. */
 export function fitNode(node: MapNode, request: Request, claims: Claims): Fit {
   const suits = node.gpus.filter(
     ({ model, memoryBytes }) => memoryBytes >= request.gpuMemoryBytes && model.toLowerCase().includes(request.gpuModel),

@@ -12,7 +12,7 @@ export interface Group {
   /** "61 of 64 in use, 8 nodes". */
   detail: string
   y: number
-  /** Cells in a line of a tile. */
+  /** Number of cells in a line of a tile. */
   perLine: number
   cellSize: number
   tileHeight: number
@@ -25,7 +25,7 @@ export interface MapLayout {
   height: number
 }
 
-/** Cells have room for names where the nodes are few. */
+/** Size of a cell in pixels. Up to `nodesOfLarge` nodes, cells are large enough for job names. */
 const [cellSizeMin, cellSizeMax, nodesOfLarge] = [16, 30, 128]
 export const cellGap = 2
 export const nameHeight = 24
@@ -36,20 +36,20 @@ const lineGap = 10
 const cellsMax = 16
 const tileWidthMin = 144
 
-/** The GPUs of a node as a title: "a100 80 GiB", several models joined. */
+/** Names the GPU models of a node: "a100 80 GiB". */
 export function describeModel({ gpus }: MapNode): string {
   const models = new Set(gpus.map(({ model, memoryBytes }) => `${model} ${formatBytes(memoryBytes)}`))
   return models.size === 0 ? 'Without GPUs' : [...models].toSorted().join(' + ')
 }
 
-/** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
+/** Groups nodes by GPU model: nodes with the most GPUs first, nodes without GPUs last. */
 function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
   const groups = [...Map.groupBy(nodes, describeModel)]
   const rank = (members: readonly MapNode[]) => members[0]?.gpus.length ?? 0
   return groups.toSorted(([nameA, a], [nameB, b]) => rank(b) - rank(a) || nameA.localeCompare(nameB))
 }
 
-/** Places every node for a width; the cost grows with the number of nodes, not of GPUs. */
+/** Computes the position of every node for a width. The cost depends on the number of nodes, not of GPUs. */
 export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
   let y = 0
   const cellSize = nodes.length > nodesOfLarge ? cellSizeMin : cellSizeMax
@@ -83,11 +83,11 @@ function describeGroup(nodes: readonly MapNode[]): string {
 
 export interface Spot {
   node: MapNode
-  /** The GPU; null: beside the GPUs. */
+  /** The GPU at the point; null: no GPU is there. */
   device: MapNode['gpus'][number] | null
 }
 
-/** The node, and the GPU, at a point of the map. */
+/** Finds the node and the GPU at a point of the map. */
 export function findSpot({ groups }: MapLayout, x: number, y: number): Spot | null {
   const group = groups.findLast((each) => each.y <= y)
   const tile = group?.tiles.find(
@@ -101,7 +101,7 @@ export function findSpot({ groups }: MapLayout, x: number, y: number): Spot | nu
   return { node: tile.node, device: tile.node.gpus[index] ?? null }
 }
 
-/** Cells side by side that one job holds, or that no job is known to hold: "GPUs 2 to 5 of the first line". */
+/** Adjacent cells in a line that one job holds, or a single cell: "GPUs 2 to 5 of the first line". */
 export interface Block {
   line: number
   column: number
@@ -109,7 +109,7 @@ export interface Block {
   device: MapNode['gpus'][number]
 }
 
-/** The cells of a node; those of one job that touch each other in a line are one block. */
+/** Splits the cells of a node into blocks. */
 export function listBlocks({ gpus }: Pick<MapNode, 'gpus'>, perLine: number): Block[] {
   const blocks: Block[] = []
   for (const [i, device] of gpus.entries()) {

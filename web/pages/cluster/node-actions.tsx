@@ -14,12 +14,12 @@ import type { MapNode } from './node-changes.ts'
 interface NodeActionsProps {
   node: MapNode
   pool: string
-  /** Runs on the node; null: not known yet. */
+  /** Number of runs on the node; null: not read yet. */
   runCount: number | null
   onRemoved: () => void
 }
 
-/** Cordon, drain, uncordon and remove, for those who may. */
+/** The buttons cordon, drain, uncordon and remove, for viewers with the permission. */
 export function NodeActions({ node, pool, runCount, onRemoved }: NodeActionsProps) {
   if (!useMay()('NODE_WRITE')) return null
   const runs =

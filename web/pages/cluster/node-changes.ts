@@ -4,8 +4,8 @@ export type MapNode = MapNodeFragment
 type Change = Extract<ClusterChangesSubscription['nodeUpdates'], { __typename: 'NodesChanged' }>
 export type ClusterPool = Change['pool']
 
-/** The nodes after a message. */
-export function applyChange(
+/** Applies a message of the stream to the nodes. */
+export function applyNodeChange(
   known: ReadonlyMap<string, MapNode>,
   { isStart, nodes, removedIds }: Pick<Change, 'isStart' | 'nodes' | 'removedIds'>,
 ): Map<string, MapNode> {

@@ -1,19 +1,19 @@
 import type { MapNode } from './node-changes.ts'
 
-/** Why a node is not simply ready; null: it is. */
+/** Why new runs may not start on a node. */
 export type Condition = 'cordoned' | 'draining' | 'lost' | 'silent' | 'backs off' | 'held' | 'reserved'
 
-/** Ids of nodes. */
+/** Ids of nodes that are held, reserved, or silent. */
 export interface Claims {
   held: ReadonlySet<string>
   reserved: ReadonlySet<string>
-  /** Machines whose engine does not answer. */
+  /** Nodes whose container engine does not answer. */
   silent: ReadonlySet<string>
 }
 
 const words = { CORDONED: 'cordoned', DRAINING: 'draining', LOST: 'lost' } as const
 
-/** The condition that matters most. */
+/** Returns the most important condition of a node; null: the node is ready. */
 export function findCondition(
   { id, state, backsOffUntil }: MapNode,
   { held, reserved, silent }: Claims,
@@ -25,6 +25,6 @@ export function findCondition(
   return reserved.has(id) ? 'reserved' : null
 }
 
-/** New runs cannot start on the node at all. */
+/** true: no run can start on a node with this condition. */
 export const isClosed = (condition: Condition | null): boolean =>
   condition !== null && condition !== 'held' && condition !== 'reserved'

@@ -19,7 +19,7 @@ import { describeMachine } from './use-machines.ts'
 type Details = Extract<NonNullable<NodeDetailsQuery['node']>, { runs: unknown }>
 type Run = Details['runs']['nodes'][number]
 
-/** How far the runs are; a change of the node is read at once. */
+/** Interval between reads of the progress of runs. A change of the node is read at once. */
 const readMs = 10_000
 const runsShown = 50
 
@@ -30,7 +30,7 @@ interface NodePanelProps {
   onClose: () => void
 }
 
-/** Who holds the node, since when and until when; and what can be done with it. */
+/** The panel of a node: its runs with their times, and the actions on it. */
 export function NodePanel({ node, claims, pool, onClose }: NodePanelProps) {
   const variables = { id: node.id, first: runsShown }
   const { value: found, failure, read } = useQuery(NodeDetailsDocument, variables, { everyMs: readMs, version: node })

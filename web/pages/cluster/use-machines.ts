@@ -5,13 +5,13 @@ import { readPages } from '../../ground/list-pages.ts'
 import { useResource } from '../../ground/resource.ts'
 import type { ClusterPool } from './node-changes.ts'
 
-/** By the ids of their nodes. */
+/** Machines by the id of their node. */
 export type Machines = ReadonlyMap<string, MachineFragment>
 
 const machinesPerPage = 100
 const readMs = 10_000
 
-/** The machines of a pool whose nodes have engines of their own. Their latency is no event, so they are read again. */
+/** Reads the machines of a pool again and again, because the stream does not report their latency. */
 export function useMachines({ name, executors }: ClusterPool): Machines {
   const isOff = !executors.includes('CONTAINER')
   const { value } = useResource(`machines ${name}`, (signal) => readMachines(name, signal), { everyMs: readMs, isOff })

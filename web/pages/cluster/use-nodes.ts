@@ -1,26 +1,26 @@
 import { ClusterChangesDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { type Resource, useResource } from '../../ground/resource.ts'
-import { applyChange, type ClusterPool, type MapNode } from './node-changes.ts'
+import { applyNodeChange, type ClusterPool, type MapNode } from './node-changes.ts'
 
 export interface Cluster {
-  /** By name. */
+  /** Nodes sorted by name. */
   nodes: readonly MapNode[]
   pool: ClusterPool
 }
 
-/** Nodes come in several messages; one picture shows those of this time. */
+/** Collects messages for this time before it draws, because nodes arrive in several messages. */
 const pictureMs = 50
 const byName = new Intl.Collator('en', { numeric: true })
 
-/** The nodes of a pool, live. */
+/** A live list of the nodes of a pool. */
 export const useNodes = (pool: string): Resource<Cluster> =>
   useResource<Cluster>(`nodes ${pool}`, async (signal, put) => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let nodes = new Map<string, MapNode>()
     for await (const { nodeUpdates } of client.subscribe(ClusterChangesDocument, { pool }, { signal })) {
       if (nodeUpdates.__typename !== 'NodesChanged') continue
-      nodes = applyChange(nodes, nodeUpdates)
+      nodes = applyNodeChange(nodes, nodeUpdates)
       const { pool: facts } = nodeUpdates
       clearTimeout(timer)
       timer = setTimeout(() => put({ nodes: sortNodes(nodes), pool: facts }), pictureMs)

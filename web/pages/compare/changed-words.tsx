@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from 'diff'
 import styles from './compare.module.css'
 
-/** A value with the words marked that the value of the first job does not have. */
+/** The text `to`, with the words marked that `from`, the value of the first job, does not have. */
 export const ChangedWords = ({ from, to }: { from: string; to: string }) =>
   diffWordsWithSpace(from, to)
     .filter(({ removed }) => !removed)

@@ -12,7 +12,7 @@ import styles from './compare.module.css'
 
 const jobsShown = 50
 
-/** The newest jobs of the reader, to compare one of them with the first. */
+/** Lists the viewer's newest jobs, to choose one for the comparison. */
 export function Choice({ ids }: { ids: readonly string[] }) {
   const { viewer } = useStart()
   const filter = { users: [viewer.user.id] }

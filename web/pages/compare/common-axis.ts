@@ -1,12 +1,12 @@
 interface Timed {
-  /** Since the start. */
+  /** Time since the start of the run. */
   atMs: number
   value: number | null
 }
 
 const pointsMax = 240
 
-/** Moments from the start to the end of the longest series, and the values that lie on its line then. */
+/** Interpolates the values of all series at common times, from the start to the end of the longest series. */
 export function alignSeries(series: readonly (readonly Timed[])[]): { at: number[]; values: (number | null)[][] } {
   const endMs = Math.max(0, ...series.map((each) => each.at(-1)?.atMs ?? 0))
   if (endMs === 0) return { at: [], values: series.map(() => []) }
@@ -14,7 +14,7 @@ export function alignSeries(series: readonly (readonly Timed[])[]): { at: number
   return { at, values: series.map((each) => at.map((ms) => valueAt(each, ms))) }
 }
 
-/** null: outside of the series, or beside a sample without a value. */
+/** Interpolates the value at `ms`; null: outside of the series, or next to a sample without a value. */
 function valueAt(series: readonly Timed[], ms: number): number | null {
   const after = series.findIndex(({ atMs }) => atMs >= ms)
   const right = series[after]

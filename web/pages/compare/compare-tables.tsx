@@ -26,7 +26,7 @@ const ChangedWords = lazy(async () => ({ default: (await loadPart(() => import('
 interface Row {
   title: string
   cell: (job: ComparedJob) => ReactNode
-  /** Jobs differ if this does; absent: it differs always. */
+  /** Returns a text that is the same for jobs with the same value; absent: the values always count as different. */
   key?: (job: ComparedJob) => string
 }
 
@@ -49,7 +49,7 @@ interface FactsProps {
   onRemove: (id: string) => void
 }
 
-/** One column for each job. */
+/** A table of facts with a column for each job. */
 export function Facts({ jobs, onRemove }: FactsProps) {
   return (
     <ScrollBox label="Facts of the jobs">
@@ -93,7 +93,7 @@ export function Facts({ jobs, onRemove }: FactsProps) {
   )
 }
 
-/** A number of each job, and how much it differs from that of the first; nothing if it is unknown of all. */
+/** A number of each job with its difference to the first job. Hidden if the number is unknown for all jobs. */
 function AmountRow({ amount: { title, read, format }, jobs }: { amount: Amount; jobs: readonly ComparedJob[] }) {
   const nowMs = useNow()
   const values = jobs.map((job) => read(job, nowMs))
@@ -115,7 +115,7 @@ function AmountRow({ amount: { title, read, format }, jobs }: { amount: Amount; 
 
 const formatOrDash = (value: number | null, format: (value: number) => string) => (value === null ? '–' : format(value))
 
-/** The first line of each last run that sounds like an error. */
+/** The first line with an error in the last run of each job. */
 function FirstErrors({ jobs }: { jobs: readonly ComparedJob[] }) {
   const { value } = useResource(`first errors ${runsKey(jobs)}`, (signal) =>
     Promise.all(
@@ -147,7 +147,7 @@ function FirstErrors({ jobs }: { jobs: readonly ComparedJob[] }) {
   )
 }
 
-/** The fields of the specs that differ, and no others. */
+/** A table of the spec fields that differ. */
 export function SpecDifferences({ jobs }: { jobs: readonly ComparedJob[] }) {
   const differences = findDifferences(jobs.map(({ spec }) => toSpecInput(requireField(spec))))
   return (

@@ -16,7 +16,7 @@ const [jobsMin, jobsMax] = [2, 4]
 const points = 240
 const readAgainMs = 5_000
 
-/** Two to four jobs side by side. */
+/** The page that compares two to four jobs. */
 export function ComparePage() {
   usePageTitle('Compare jobs', { isJob: true })
   const { ids: text = '' } = useSearch({ strict: false }) as { ids?: string }

@@ -1,7 +1,7 @@
 import { formatBytes, formatDuration, formatMoney } from '../../parts/format.ts'
 import type { ComparedJob } from './compared-job.ts'
 
-/** A number of a job; null: unknown. */
+/** A number of a job that can be compared. `read` returns null if it is unknown. */
 export interface Amount {
   title: string
   read: (job: ComparedJob, nowMs: number) => number | null
@@ -22,7 +22,7 @@ const mean = (values: readonly number[]) =>
 
 const readUsage = ({ runs }: ComparedJob) => runs.nodes[0]?.usage ?? null
 
-/** Times and usage of the last runs. */
+/** Times, usage and cost of the last runs. */
 export const amounts: readonly Amount[] = [
   {
     title: 'Waited',
@@ -65,10 +65,10 @@ export const amounts: readonly Amount[] = [
 
 const markedFrom = 0.1
 const percent = 100
-/** A greater factor is of a first value that says nothing. */
+/** Above this factor the first value is too small for a useful percentage. */
 const factorMax = 1_000
 
-/** "+20 %" of the first job; null: equal, or nothing to compare with. */
+/** "+20 %" compared with the first job; null: equal, unknown, or above `factorMax`. */
 export function describeChange(value: number | null, first: number | null): string | null {
   if (value === null || first === null || first === 0) return null
   const change = Math.round((percent * (value - first)) / first)
@@ -77,7 +77,7 @@ export function describeChange(value: number | null, first: number | null): stri
   return change > 10 * percent ? `× ${Math.round(value / first)}` : `${change > 0 ? '+' : '−'}${Math.abs(change)} %`
 }
 
-/** Whether numbers differ by a tenth of the greatest, or only some are known. */
+/** true: the numbers differ by at least a tenth of the greatest, or only some are known. */
 export function differ(values: readonly (number | null)[]): boolean {
   const known = values.filter((value) => value !== null)
   if (known.length < values.length) return known.length > 0

@@ -7,7 +7,7 @@ import { findLogDifference, type LogDifference } from './log-difference.ts'
 import { LogLink } from './log-link.tsx'
 import { readLines } from './read-lines.ts'
 
-/** The first line in which the logs of the last runs differ. */
+/** Shows the first line in which the logs of the last runs differ. */
 export function FirstLogDifference({ jobs }: { jobs: readonly ComparedJob[] }) {
   const { value, failure, read } = useResource(`log difference ${runsKey(jobs)}`, (signal) =>
     findLogDifference(jobs.length, async (source, fromLine) => {

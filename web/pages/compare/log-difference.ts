@@ -3,13 +3,13 @@ export interface LogPart {
   text: string
 }
 
-/** Reads lines from a number on, in parts of long lines; fewer than asked: the end. */
+/** Reads up to `linesPerRead` lines from `fromLine` on, long lines in several parts. Fewer lines: the log ends there. */
 type ReadLines = (source: number, fromLine: number) => Promise<readonly LogPart[]>
 
 export interface LogDifference {
-  /** null: no difference within the lines that were compared. */
+  /** The first different line; null: no difference within the compared lines. */
   line: number | null
-  /** The texts of that line; undefined: the log ends before it. */
+  /** The text of that line in each log; undefined: the log ends before it. */
   texts: readonly (string | undefined)[]
   compared: number
   isWhole: boolean
@@ -24,7 +24,7 @@ export const joinParts = (parts: readonly LogPart[]): ReadonlyMap<number, string
   return lines
 }
 
-/** The first line in which logs differ. */
+/** Finds the first line in which `count` logs differ. */
 export async function findLogDifference(count: number, read: ReadLines): Promise<LogDifference> {
   const sources = Array.from({ length: count }, (_, source) => source)
   for (let from = 1; from <= linesMax; from += linesPerRead) {

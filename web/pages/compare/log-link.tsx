@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import styles from './compare.module.css'
 
-/** Opens the log of a run at a line. */
+/** A link to a line of a run's log. */
 export const LogLink = ({
   id,
   run,

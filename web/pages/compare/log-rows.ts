@@ -3,11 +3,11 @@ import { type ChangeObject, diffArrays } from 'diff'
 export interface LogRow {
   kind: 'BOTH' | 'FIRST' | 'SECOND'
   text: string
-  /** Numbers of the line in the first and in the second log; null: it is not there. */
+  /** Number of the line in the first and in the second log; null: this log does not have the line. */
   lines: readonly [number | null, number | null]
 }
 
-/** Equal lines that are not shown. */
+/** A range of equal lines that is not shown. */
 export interface Fold {
   kind: 'FOLD'
   count: number
@@ -17,16 +17,16 @@ export interface LogRows {
   rows: readonly (LogRow | Fold)[]
   added: number
   removed: number
-  /** More rows follow. */
+  /** true: there are more rows. */
   isCut: boolean
 }
 
 const shownAround = 3
 const rowsMax = 1_000
-/** The work grows with the square of this, up to about half a second. A time limit would depend on the load. */
+/** Maximum number of edits. The time grows with its square, up to about half a second. */
 const editsMax = 3_000
 
-/** The lines that only one of two logs has, between equal ones; null: the logs have too little in common. */
+/** Compares two logs by lines; null: the logs differ in more than `editsMax` lines. */
 export function diffLogs(first: readonly string[], second: readonly string[]): LogRows | null {
   const changes = diffArrays([...first], [...second], { maxEditLength: editsMax })
   if (!changes) return null
@@ -55,7 +55,7 @@ function listRows(changes: readonly ChangeObject<string[]>[]): LogRow[] {
   )
 }
 
-/** Leaves a few equal lines around each change. */
+/** Folds equal lines, except a few around each change. */
 function foldEqual(rows: readonly LogRow[]): (LogRow | Fold)[] {
   const isNear = new Set<number>()
   for (const [i, { kind }] of rows.entries())

@@ -5,12 +5,12 @@ import { CompareMetricsDocument, type CompareMetricsQuery } from '../../generate
 import { useQuery } from '../../ground/resource.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
-import { type ComparedJob, seriesOf } from './compared-job.ts'
+import { type ComparedJob, describeSeries } from './compared-job.ts'
 
 const points = 240
 const readAgainMs = 5_000
 
-/** The metrics of the last runs, those of the same name in one chart. Without any there is no section. */
+/** Charts of the metrics of the last runs, one for each metric name. Hidden if there are no metrics. */
 export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
   const ids = jobs.map(({ id }) => id)
   const isActive = jobs.some(({ stateCategory }) => stateCategory !== 'FINAL')
@@ -19,7 +19,7 @@ export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
   const sources = useMemo(
     () =>
       jobs.map((job, i) => ({
-        ...seriesOf(job, i),
+        ...describeSeries(job, i),
         metrics: metricsOf(value?.nodes[i]).map((metric) => readMetric(metric)),
       })),
     [value, ids.join()],

@@ -3,7 +3,7 @@ import { client } from '../../ground/connection.ts'
 import type { ComparedJob } from './compared-job.ts'
 import { type LogPart, linesPerRead } from './log-difference.ts'
 
-/** Lines of the log of the last run, from a number on; none: the log ends before it. */
+/** Reads lines of the last run's log from a line number on; empty: the log ends before it. */
 export async function readLines(
   { id, attempt: run }: ComparedJob,
   fromLine: number,

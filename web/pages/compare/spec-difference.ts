@@ -1,6 +1,6 @@
 import { quoteShell } from '../../parts/format.ts'
 
-/** A value of the specs that is not the same in all of them; undefined: absent. */
+/** A field that differs, with its value in each spec; undefined: the spec does not have it. */
 interface Difference {
   path: string
   values: readonly (string | undefined)[]
@@ -9,14 +9,14 @@ interface Difference {
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string')
 
-/** Lists of words as a shell takes them. */
+/** Formats a value. Lists of words are quoted as for a shell. */
 const show = (value: unknown): string =>
   typeof value === 'string' ? value : isTexts(value) ? value.map(quoteShell).join(' ') : JSON.stringify(value)
 
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Lists of names and values read as fields: the order of variables and labels rarely matters. */
+/** Converts lists of names and values (variables, labels) to fields, because their order rarely matters. */
 function readNamed(value: unknown): Record<string, unknown> | null {
   if (!Array.isArray(value) || value.length === 0) return null
   const pairs = value.map((each) =>
@@ -34,7 +34,7 @@ function* flatten(value: unknown, path: string): Generator<readonly [string, str
   } else if (value !== undefined && value !== null) yield [path, show(value)]
 }
 
-/** The fields in which specs differ, in the order of the specs. */
+/** Finds the fields in which specs differ. */
 export function findDifferences(specs: readonly object[]): readonly Difference[] {
   const flat = specs.map((spec) => new Map(flatten(spec, '')))
   const paths = new Set(flat.flatMap((each) => [...each.keys()]))

@@ -3,9 +3,9 @@ import { measures } from '../../features/jobs/measures.ts'
 import { TimeChart } from '../../parts/time-chart.tsx'
 import { alignSeries } from './common-axis.ts'
 import styles from './compare.module.css'
-import { type ComparedJob, seriesOf } from './compared-job.ts'
+import { type ComparedJob, describeSeries } from './compared-job.ts'
 
-/** The usage of the last runs, each from its own start. */
+/** Charts of the usage of the last runs. Times count from the start of each run. */
 export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
   const charts = useMemo(
     () =>
@@ -40,7 +40,7 @@ export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
             at={at}
             axis="ELAPSED"
             unit={measure.unit}
-            series={jobs.map((job, i) => ({ ...seriesOf(job, i), values: values[i] ?? [] }))}
+            series={jobs.map((job, i) => ({ ...describeSeries(job, i), values: values[i] ?? [] }))}
           />
         ))}
       </div>

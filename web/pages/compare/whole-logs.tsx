@@ -13,7 +13,7 @@ import { readLines } from './read-lines.ts'
 
 const linesMax = 5_000
 
-/** The lines of the last run from its begin, at most `linesMax`. */
+/** Reads the first lines of the last run's log, at most `linesMax`. */
 async function readLog(job: ComparedJob, signal: AbortSignal) {
   const lines: string[] = []
   for (let isEnd = false; !isEnd && lines.length < linesMax; ) {
@@ -24,7 +24,7 @@ async function readLog(job: ComparedJob, signal: AbortSignal) {
   return { lines: lines.slice(0, linesMax), isCut: lines.length >= linesMax }
 }
 
-/** The logs of the first job and of another one, line by line. */
+/** Compares the log of the first job with the log of another, line by line. */
 export function WholeLogs({ jobs }: { jobs: readonly ComparedJob[] }) {
   const { with: asked } = useSearch({ strict: false }) as { with?: string }
   const [first, ...others] = jobs

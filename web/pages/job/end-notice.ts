@@ -9,7 +9,7 @@ export interface EndNotice {
   toggle: () => void
 }
 
-/** A notice of the browser when the job ends, as long as the page is open. */
+/** Shows a browser notification when the job ends, as long as the page is open. */
 export function useEndNotice(job: PageJob): EndNotice {
   const [isWanted, setWanted] = useState(false)
   const isFinal = job.stateCategory === 'FINAL'

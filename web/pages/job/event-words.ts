@@ -15,11 +15,10 @@ const typeWords: Readonly<Record<JobEvent['type'], string>> = {
   STATE_CHANGED: 'State changed',
 }
 
-/** The event in a few words. */
 export const nameEvent = ({ type, to }: Pick<JobEvent, 'type' | 'to'>): string =>
   type === 'STATE_CHANGED' && to ? stateWords[to] : typeWords[type]
 
-/** Why it happened: reason, exit code and message. */
+/** Describes the cause of an event: reason, exit code and message. */
 export const explainEvent = ({ stateReason: reason, exitCode, message }: JobEvent): string =>
   [
     reason && reason !== 'EXIT_CODE' && describeReason(reason),

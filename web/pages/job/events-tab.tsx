@@ -16,11 +16,11 @@ import type { JobEvent } from './use-job.ts'
 interface EventsTabProps {
   jobId: string
   events: readonly JobEvent[]
-  /** Where the known events begin. */
+  /** Cursor before the first known event; null: no older event exists. */
   start: string | null
 }
 
-/** Everything that happened to the job, newest first; live. */
+/** A live list of the job's events, newest first. */
 export function EventsTab({ jobId, events, start }: EventsTabProps) {
   const earlier = useEarlierEvents(jobId, start)
   const all = [...earlier.events, ...events]
@@ -81,13 +81,13 @@ const eventsPerPage = 100
 
 interface EarlierEvents {
   events: readonly JobEvent[]
-  /** Older events exist that were not read. */
+  /** true: older events exist that were not read. */
   hasMore: boolean
   isReading: boolean
   read: () => void
 }
 
-/** Events before those that are known, page by page on demand. */
+/** Reads older events page by page on request. */
 function useEarlierEvents(jobId: string, start: string | null): EarlierEvents {
   const [events, setEvents] = useState<readonly JobEvent[]>([])
   const [cursor, setCursor] = useState<string | null>(start)

@@ -10,7 +10,7 @@ import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
 import type { PageJob } from './use-job.ts'
 
-/** The line below the name: progress or outcome, and where, who and when. */
+/** The lines below the name: progress or outcome, nodes, user and times. */
 export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
   const { currentRun, user, pool, executor, cost, labels } = job
   const place = [currentRun.nodeNames.join(', '), currentRun.gpuIds.length > 0 && `GPU ${currentRun.gpuIds.join(', ')}`]

@@ -28,7 +28,7 @@ interface JobHeaderProps {
   isGone: boolean
 }
 
-/** Name, state and facts of the job, and everything that may be done with it. */
+/** The name, state and facts of the job, and the actions that the viewer may take. */
 export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
   const actions = useActions(job, spec, isGone)
   const notice = useEndNotice(job)
@@ -67,7 +67,7 @@ interface Change {
 
 const changeWords = 'Change and submit'
 
-/** The form with the spec of the job; after a failure with the change that would have helped. */
+/** The link "Change and submit". After a failure, its spec has the change that would have helped. */
 function useChange(job: PageJob, spec: Spec | null): Change {
   const { viewer } = useStart()
   const remedy = spec && findRemedy(job.stateReason, spec)
@@ -86,7 +86,7 @@ interface Actions {
   links: readonly { text: string; run: () => void }[]
 }
 
-/** null: the viewer may not do this now. */
+/** Returns the actions on the job; null: the viewer may not take the action now. */
 function useActions(job: PageJob, spec: Spec | null, isGone: boolean): Actions {
   const navigate = useNavigate()
   const change = useChange(job, spec)

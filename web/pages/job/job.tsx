@@ -103,7 +103,7 @@ function Part({ state: { spec, events, eventsStart }, job, tab, run }: PartProps
   }
 }
 
-/** Why it waits, or the log; a job between two runs has both. */
+/** Why the job waits, or its log. A job between two runs shows both. */
 function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: number }) {
   const waits = job.stateCategory === 'WAITING'
   return (
@@ -134,12 +134,12 @@ const tabWords: Readonly<Record<TabName, string>> = {
   ports: 'Ports',
 }
 
-/** Parts that are shown only to who may take the action now. */
+/** Tabs that are shown only if the viewer may take the action now. */
 const actionOfTab: Partial<Record<TabName, JobAction>> = { terminal: 'OPEN_SESSION', ports: 'OPEN_FORWARD' }
 
 const tabsOfRuns: readonly TabName[] = ['log', 'metrics', 'usage']
 
-/** The parts of the job, each with its URL; beside the log its runs. */
+/** Links to the parts of the job, and beside the log to its runs. */
 function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun: number }) {
   const { run } = useSearch({ strict: false }) as { run?: string }
   const counts: Partial<Record<TabName, number | undefined>> = {

@@ -7,7 +7,7 @@ import type { PageJob } from './use-job.ts'
 
 const linesMax = 5
 
-/** The last lines of a failed run that sound like the cause. */
+/** The last lines of a failed run that contain words such as "error". */
 export function LastErrors({ job, run }: { job: PageJob; run: number }) {
   const { value } = useQuery(LastErrorsDocument, { id: job.id, run, query: errorQuery.text, first: linesMax })
   const lines = value?.job?.logSearch?.matches.toReversed() ?? []

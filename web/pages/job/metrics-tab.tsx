@@ -18,7 +18,7 @@ const reader = {
   },
 }
 
-/** The metrics of a run. The newest value of each arrives with the job; earlier points are read every few seconds. */
+/** Charts of a run's metrics. The newest values come with the job; earlier points are read every few seconds. */
 export function MetricsTab({ job, run }: { job: PageJob; run: number }) {
   const { value, failure, isActive, read } = useRunValues({ job, run }, reader)
   const live = isActive ? job.currentRun.metrics : null

@@ -31,7 +31,7 @@ const signalNames: Readonly<Record<number, string>> = {
   15: 'TERM',
 }
 
-/** "signal 9 (KILL)" of the exit code 137; null: no signal. */
+/** Exit code 137 → "signal 9 (KILL)"; null: the exit code means no signal. */
 function nameSignal(exitCode: number | null): string | null {
   if (exitCode === null || exitCode <= signalBase) return null
   const name = signalNames[exitCode - signalBase]
@@ -48,7 +48,7 @@ function describeCause({ stateReason, exitCode }: Ended, limits: Limits | null):
   return describeReason(stateReason)
 }
 
-/** One sentence: how a job ended, why, where and after how long. */
+/** Describes in one sentence how a job ended, why, where and after what time. */
 export function describeOutcome(job: Ended, limits: Limits | null): string {
   const { state, stateReason, exitCode, finishedAt, attempt } = job
   const { nodeNames, startedAt } = job.currentRun

@@ -14,7 +14,7 @@ type Form = keyof typeof specForms
 
 const isForm = (text: string | undefined): text is Form => text !== undefined && text in specForms
 
-/** The spec as it was submitted, in the languages that can submit it again, and the values that Berth filled in. */
+/** Shows the submitted spec in formats that can submit it again, and the values that the server filled in. */
 export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
   const navigate = useNavigate()
   const search = useSearch({ strict: false }) as { as?: string }

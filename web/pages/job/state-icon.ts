@@ -17,7 +17,7 @@ function setIcon(name: string) {
   document.querySelector('#favicon')?.setAttribute('href', `./${name}.svg`)
 }
 
-/** The icon of the tab shows the state of an open job. */
+/** Makes the icon of the browser tab show the state of the job. */
 export function useStateIcon(state: JobState | undefined): void {
   useEffect(() => {
     if (state) setIcon(`state-${icons[state]}`)

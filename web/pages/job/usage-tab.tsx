@@ -19,7 +19,7 @@ const reader = {
   },
 }
 
-/** What a run used over time, against what was asked for. */
+/** Charts of a run's usage over time, with the requested amounts. */
 export function UsageTab({ job, spec, run }: { job: PageJob; spec: Spec; run: number }) {
   const { value, failure, isActive, read } = useRunValues({ job, run }, reader)
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />

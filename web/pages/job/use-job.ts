@@ -23,9 +23,9 @@ export interface JobState {
   job: PageJob
   spec: Spec | null
   events: readonly JobEvent[]
-  /** Where the first read of events began; null: no older event exists. */
+  /** Cursor before the first event that was read; null: no older event exists. */
   eventsStart: string | null
-  /** It was deleted. */
+  /** true: the job was deleted. */
   isGone: boolean
 }
 
@@ -33,7 +33,7 @@ const eventsRead = 100
 const lookMs = 3_000
 const forever = { attempts: Number.POSITIVE_INFINITY }
 
-/** A job and its events, live until it ends; null: it does not exist. What the scheduler thinks of it is read again while it waits. */
+/** Returns a job and its events, live until it ends; null: no such job. While it waits, its scheduling is polled. */
 export function useJob(id: string): Resource<JobState | null> {
   const state = useResource<JobState | null>(`job ${id}`, (signal, put, before) =>
     follow(id, put, signal).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export function useJob(id: string): Resource<JobState | null> {
       return before ? { ...before, isGone: true } : null
     }),
   )
-  // Position, reasons and estimates change without an event of the job.
+  // Reads again, because position, reasons and estimates change without an event of the job.
   const isOff = state.value?.job.stateCategory !== 'WAITING'
   const now = useQuery(JobNowDocument, { id }, { everyMs: lookMs, isOff }).value?.job
   if (!state.value || isOff || !now) return state
@@ -80,7 +80,7 @@ async function follow(id: string, put: (state: JobState) => void, signal: AbortS
   return { ...state, isGone: true }
 }
 
-/** The stream of a job ends with its last event; its deletion comes later, or came before the subscription. */
+/** Waits until the job is deleted. The stream of events ends with the job, so this needs another one. */
 async function waitForDeletion(id: string, signal: AbortSignal) {
   const filter = { ids: [id] }
   for (;;) {
@@ -93,7 +93,7 @@ async function waitForDeletion(id: string, signal: AbortSignal) {
     )) {
       if (jobUpdates.__typename !== 'StreamReset') continue
       if (jobUpdates.jobIds.includes(id)) return
-      // Messages were lost.
+      // Messages were lost, so the deletion may have been missed.
       if (jobUpdates.resetReason !== 'DELETED') break
     }
   }

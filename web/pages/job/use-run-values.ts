@@ -2,13 +2,13 @@ import { type Resource, useResource } from '../../ground/resource.ts'
 import type { PageJob } from './use-job.ts'
 
 interface RunReader<Value> {
-  /** What is read. */
+  /** What is read, for the key of the cache. */
   name: string
   readAgainMs: number
   load: (runId: string, signal: AbortSignal) => Promise<Value>
 }
 
-/** Reads what is known of a run, and again while the run is active. */
+/** Reads values of a run, and reads them again while the run is active. */
 export function useRunValues<Value>(
   { job, run }: { job: PageJob; run: number },
   { name, readAgainMs, load }: RunReader<Value>,

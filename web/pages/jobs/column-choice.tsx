@@ -9,7 +9,7 @@ const densities: Readonly<Record<Settings['density'], string>> = {
   TOUCH: 'Large',
 }
 
-/** The columns of the list and the height of its rows; each choice shows at once. */
+/** Chooses the columns of the list and the height of its rows. Each choice applies at once. */
 export function ColumnChoice({ onClose }: { onClose: () => void }) {
   const { jobColumns, density } = useSettings()
   const chosen = new Set(jobColumns ?? defaultColumns)

@@ -10,19 +10,19 @@ import { Duration, Time } from '../../parts/time.tsx'
 export interface JobColumn {
   key: string
   title: string
-  /** The width of its track; the first number is the least width in pixels. */
+  /** The width as a CSS grid track. Its first number is the minimum width in pixels. */
   track: string
-  /** Where the page is narrow, columns with the highest number leave first; 0: never. */
+  /** On a narrow page, columns with the highest rank are hidden first; 0: never hidden. */
   rank: number
   isNumber?: boolean
-  /** Shown only if the reader chose so. */
+  /** true: shown only if the user chose it. */
   isOptional?: boolean
   cell: (job: JobRow) => ReactNode
-  /** The whole text on hover. */
+  /** Returns the tooltip. */
   hint?: (job: JobRow) => string
 }
 
-/** In the order of the list; the name has its own cell, with the link. */
+/** All columns in their order. The name has its own cell, with the link. */
 export const columns: readonly JobColumn[] = [
   {
     key: 'state',
@@ -137,7 +137,7 @@ export const columns: readonly JobColumn[] = [
   },
 ]
 
-/** Keys of the columns that are shown unless the reader chose otherwise. */
+/** Keys of the columns that are shown by default. */
 export const defaultColumns: readonly string[] = columns.filter(({ isOptional }) => !isOptional).map(({ key }) => key)
 
 function describeProgress(job: JobRow): string | null {

@@ -1,8 +1,8 @@
 interface FittedColumn {
   key: string
-  /** As CSS writes it; the first number is the least width in pixels. */
+  /** The width as a CSS grid track. Its first number is the minimum width in pixels. */
   track: string
-  /** Columns with the highest number leave first; 0: never. */
+  /** Columns with the highest rank are hidden first; 0: never hidden. */
   rank: number
 }
 
@@ -10,7 +10,7 @@ const gap = 12
 const checkWidth = 28
 const padding = 28
 
-/** The chosen columns that fit, in the order of the list. */
+/** Returns the chosen columns that fit into the width, in the order of the list. */
 export function fitColumns<Column extends FittedColumn>(
   columns: readonly Column[],
   chosen: ReadonlySet<string>,

@@ -42,7 +42,7 @@ interface GroupsProps {
   search: JobsSearch
 }
 
-/** Jobs counted by a property and state; each number is a link to its jobs, each group opens in place. */
+/** Counts jobs by a property and by state. Each number is a link to the jobs; a group can be opened in place. */
 export function Groups({ group, filter, search }: GroupsProps) {
   const [name = '', labelKey] = group.split(/:(.*)/s)
   if (!(name in by))
@@ -102,14 +102,14 @@ function describeKey(name: GroupName, { key, user }: Count): string {
   return user?.name ?? (key === '' ? 'empty' : key)
 }
 
-/** The terms of the filter for the jobs of a group; null: no filter finds them. */
+/** Returns filter terms that match the jobs of a group; null: no filter can match them. */
 function toTerms(name: GroupName, key: string | null, labelKey: string | undefined): FilterSearch | null {
   if (key === null) return null
   if (name === 'label') return { label: `${labelKey}=${key}` }
   return { [name]: name === 'reason' ? key.toLowerCase() : key }
 }
 
-/** The filter of the API for the jobs of a group. */
+/** Adds the terms of a group to the filter of the API. */
 function narrow(filter: JobFilter, terms: FilterSearch): JobFilter {
   const { user, pool, reason, label } = terms
   const [labelKey = '', ...value] = label?.split('=') ?? []
@@ -209,7 +209,7 @@ function GroupJobs({ filter }: { filter: JobFilter }) {
   )
 }
 
-/** Groups by label need its key: those of the newest jobs are offered. */
+/** Asks for the label key to group by. It offers the keys of the newest jobs. */
 function LabelKeys({ filter, search }: { filter: JobFilter; search: JobsSearch }) {
   const { value, failure, read } = useQuery(ListJobsDocument, { first: groupsMax, filter })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />

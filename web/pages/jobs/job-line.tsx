@@ -19,7 +19,7 @@ interface JobLineProps {
   isPeeked: boolean
 }
 
-/** One job; its cells change in place. The table handles its clicks: links of the router cost more than all cells. */
+/** A row of the list. The table handles its clicks, because links of the router cost more time than all cells. */
 export const JobLine = memo(function JobLine(props: JobLineProps) {
   const { id, index, top, height, columns, isPhone, isSelected, isDeparted, isFocused, isPeeked } = props
   const job = useJobRow(id)
@@ -70,7 +70,7 @@ export const JobLine = memo(function JobLine(props: JobLineProps) {
   )
 })
 
-/** The table selects on click, which knows about Shift. */
+/** The table handles the click on the checkbox, because it must know about Shift. */
 const ignore = () => undefined
 
 const quiet = new Set(['state', 'ran'])

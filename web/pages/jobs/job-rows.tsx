@@ -29,13 +29,13 @@ interface JobRowsProps {
 
 const listName = 'jobs'
 
-/** The live list. While another filter is read, the rows of the one before stay. */
+/** The live job list. After a change of the filter, the old rows stay until the new ones have loaded. */
 export function JobRows(props: JobRowsProps) {
   const { filter, order, hasFilter } = props
   const [fromEnd, setFromEnd] = useState(() => findKeptList(listName)?.isFromEnd ?? false)
   const [attempt, setAttempt] = useState(0)
   const wanted = JSON.stringify([filter, order])
-  // Another filter begins at its start.
+  // A new filter starts at the beginning of its list.
   const [shownFor, setShownFor] = useState(wanted)
   if (shownFor !== wanted) {
     setShownFor(wanted)
@@ -134,7 +134,7 @@ function Rows(props: RowsProps) {
   )
 }
 
-/** Keeps the rows in sight read, and those that wait up to date. */
+/** Loads the visible rows, and refreshes the waiting jobs among them. */
 function useShow(list: JobList) {
   const range = useRef({ from: 0, to: 0 })
   useEffect(() => {
@@ -154,7 +154,7 @@ function useShow(list: JobList) {
   )
 }
 
-/** Home and End: from the other end, if the list was not read up to there. */
+/** Handles Home and End. If the list was not read up to that end, it is read from there. */
 function useEdges({ list, view, isFromEnd, onFromEnd }: RowsProps, box: { current: HTMLDivElement | null }) {
   const wasAtEnd = useRef(list.place.top > 0)
   useEffect(() => {
@@ -171,7 +171,7 @@ function useEdges({ list, view, isFromEnd, onFromEnd }: RowsProps, box: { curren
 
 const headHeight = 28
 
-/** Scrolls no further than needed. */
+/** Scrolls just far enough to show the row. */
 function reveal(box: HTMLElement | null, index: number, height: number) {
   if (!box) return
   const top = index * height

@@ -27,7 +27,7 @@ interface JobTableProps {
 const heights = { COMPACT: 28, NORMAL: 36, TOUCH: 44 } as const
 const phoneHeight = 56
 const headHeight = 28
-/** Three pages ahead are read. */
+/** The next rows are read when the user is this near to the end. */
 const rowsAhead = 300
 
 export function useRowHeight(): { height: number; isPhone: boolean } {
@@ -37,7 +37,7 @@ export function useRowHeight(): { height: number; isPhone: boolean } {
   return { height: isPhone ? phoneHeight : isCoarse ? heights.TOUCH : heights[density], isPhone }
 }
 
-/** Rows of fixed height, of which only those in sight are in the page. */
+/** A virtual table: rows have a fixed height, and only visible rows are in the DOM. */
 export function JobTable(props: JobTableProps) {
   const { box, view, selected, focusedId, peekId, onNearEdge, onShow } = props
   const { ids, departed, hasMore, hasBefore } = view
@@ -94,19 +94,19 @@ export function JobTable(props: JobTableProps) {
 const findRowId = (target: EventTarget) =>
   target instanceof Element ? target.closest<HTMLElement>('[data-id]')?.dataset['id'] : undefined
 
-/** A click belongs to the job of the row that was drawn under it. */
+/** Handles a click on the row under it. */
 function act(event: MouseEvent, { onSelect, onOpen, onPeek }: JobTableProps) {
   const id = findRowId(event.target)
   if (!id || !(event.target instanceof Element)) return
   if (event.target.closest('input')) return onSelect(id, event.shiftKey)
   if (event.target.closest('button')) return onPeek(id)
-  // Other clicks open tabs and windows.
+  // Leaves clicks with a modifier to the browser, which opens tabs and windows.
   if (!event.target.closest('a') || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   event.preventDefault()
   onOpen(id)
 }
 
-/** The columns that the reader chose and that fit. */
+/** Returns the chosen columns that fit. */
 function useColumns(box: RefObject<HTMLElement | null>, isPhone: boolean): readonly JobColumn[] {
   const { jobColumns } = useSettings()
   const [width, setWidth] = useState(0)
@@ -124,7 +124,7 @@ function useColumns(box: RefObject<HTMLElement | null>, isPhone: boolean): reado
     new Set(isPhone ? [] : chosen),
     isPhone ? Number.POSITIVE_INFINITY : width || innerWidth,
   )
-  // Rows are drawn again only for other columns.
+  // Keeps the same array if the columns are the same, so that rows are not drawn again.
   if (next.map(({ key }) => key).join() !== shown.current.map(({ key }) => key).join()) shown.current = next
   return shown.current
 }

@@ -29,7 +29,7 @@ export function JobsPage() {
   const teams = useTeamNames(terms.team)
   const isKnown = users.value !== undefined && teams.value !== undefined
   const text = formatFilter(terms)
-  // Times that count back from now move on with another filter.
+  // Relative times such as "24h" are computed again only when the filter changes.
   const { filter, problems } = useMemo(
     () =>
       toJobFilter(terms, {

@@ -21,7 +21,7 @@ interface ListBarProps {
   problems: readonly FilterProblem[]
 }
 
-/** The filter, saved views and the columns. */
+/** The bar with the filter, the saved views and the choice of columns. */
 export function ListBar({ search, problems }: ListBarProps) {
   const navigate = useNavigate()
   const field = useRef<HTMLInputElement>(null)
@@ -55,7 +55,7 @@ const groupWords = {
   reason: 'By reason',
 } as const
 
-/** Order, groups, and a date to go to. */
+/** The options of the list: order, groups, and a date to go to. */
 export function ListOptions({ search }: { search: JobsSearch }) {
   const navigate = useNavigate()
   const change = (next: Partial<JobsSearch>) => void navigate({ to: '/jobs', search: { ...search, ...next } })
@@ -89,7 +89,7 @@ export function ListOptions({ search }: { search: JobsSearch }) {
   )
 }
 
-/** Shows the jobs that were submitted until the end of a day. */
+/** A field that limits the list to jobs submitted up to the end of a day. */
 function GoToDate({ until, onChange }: { until: string | undefined; onChange: (until: string | undefined) => void }) {
   const input = useRef<HTMLInputElement>(null)
   return (

@@ -25,7 +25,7 @@ type PeekedJob = NonNullable<PeekJobQuery['job']>
 
 const readMs = 3_000
 
-/** One job beside the list: facts, why it waits or how it ended, the end of its log, and what may be done. */
+/** A panel about a job beside the list: facts, why it waits or how it ended, the end of its log, and actions. */
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const row = useJobRow(id)
   const everyMs = row?.stateCategory === 'FINAL' ? undefined : readMs
@@ -53,7 +53,7 @@ const OpenLink = ({ id }: { id: string }) => (
 )
 
 function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
-  // While it waits, the reasons below say the same.
+  // While the job waits, the reasons below say the same.
   const info = row.stateCategory === 'WAITING' ? null : describeInfo(row.stateInfo)
   return (
     <>
@@ -125,7 +125,7 @@ function Actions({ job }: { job: JobRow }) {
   )
 }
 
-/** Why it waits, and when it may start. */
+/** Shows why the job waits, and when it may start. */
 function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
   const known = row.scheduling?.reasons.map((reason) => ({ ...reason, job: null }))
   const reasons = job?.scheduling?.reasons ?? known ?? []

@@ -9,7 +9,7 @@ interface RowKeys {
   onEdge: (edge: 'START' | 'END') => void
 }
 
-/** The keys that move through the rows. The focused row is remembered by its job: rows may have moved. */
+/** Binds the keys that move through the rows. The focus belongs to a job id, because rows may move. */
 export function useRowKeys({ ids, focusedId, onMove, onSelect, onPeek, onEdge }: RowKeys): void {
   const index = focusedId === null ? -1 : ids.indexOf(focusedId)
   const step = (by: number) => {

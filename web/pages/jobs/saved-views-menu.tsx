@@ -22,7 +22,7 @@ const page = '/jobs'
 const toText = ({ peek: _, ...search }: JobsSearch) =>
   new URLSearchParams(Object.entries(search).filter((pair): pair is [string, string] => Boolean(pair[1]))).toString()
 
-/** The views of this page, and the present one to save. */
+/** A menu of the saved views, which can also save the current filter as a view. */
 export function SavedViewsMenu({ search }: { search: JobsSearch }) {
   const navigate = useNavigate()
   const { views } = useSavedViews()
@@ -99,7 +99,7 @@ function ViewForm({ view, search, onClose }: { view?: SavedView; search: string;
   )
 }
 
-/** Views that may be changed. */
+/** Lists the views that the viewer may change. */
 function ViewList({ onClose }: { onClose: () => void }) {
   const { views } = useSavedViews()
   const editable = views.filter((view) => view.page === page && view.editable)

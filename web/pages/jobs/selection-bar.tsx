@@ -28,7 +28,7 @@ const rowsOf = (ids: Iterable<string>, action: BulkAction): readonly JobRow[] =>
     return row?.allowedActions.includes(action) ? [row] : []
   })
 
-/** The keys act on the selected rows; without a selection on the row with the focus. */
+/** Binds keys that act on the selected rows or, without a selection, on the focused row. */
 export function useActionKeys(selected: ReadonlySet<string>, focusedId: string | null, onDone: () => void): void {
   const ids = selected.size > 0 ? selected : focusedId === null ? [] : [focusedId]
   useKeys(
@@ -47,12 +47,12 @@ export function useActionKeys(selected: ReadonlySet<string>, focusedId: string |
 interface SelectionBarProps {
   selected: ReadonlySet<string>
   filter: JobFilter
-  /** Jobs that match, by the count of the server. */
+  /** Number of jobs that match the filter, counted by the server; null: not read yet. */
   matching: { count: number; isExact: boolean } | null
   onClear: () => void
 }
 
-/** Acts on the selected rows, or on the server on everything that matches. */
+/** Buttons for actions on the selected rows, or on all jobs that match the filter. */
 export function SelectionBar({ selected, filter, matching, onClear }: SelectionBarProps) {
   const [isMatching, setMatching] = useState(false)
   const { viewer } = useStart()

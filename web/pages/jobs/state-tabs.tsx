@@ -8,7 +8,7 @@ import tabStyles from '../../parts/tabs.module.css'
 import styles from './state-tabs.module.css'
 import { countStates, type StateCounts } from './use-state-counts.ts'
 
-/** undefined: all states. */
+/** The states of the tabs; undefined: all states. */
 const tabs: readonly (JobState | undefined)[] = [
   undefined,
   'RUNNING',
@@ -19,7 +19,7 @@ const tabs: readonly (JobState | undefined)[] = [
   'CANCELLED',
 ]
 
-/** The states with the number of their jobs; the other terms of the filter stay. */
+/** Tabs that filter by state, with the number of jobs. They keep the other terms of the filter. */
 export function StateTabs({ counts, search }: { counts: StateCounts | null; search: JobsSearch }) {
   return (
     <nav className={styles.tabs} aria-label="States">

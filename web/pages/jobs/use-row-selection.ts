@@ -9,7 +9,7 @@ interface RowSelection {
 
 const none: ReadonlySet<string> = new Set()
 
-/** A click selects one row more or less; with Shift all rows from the last one. */
+/** A click selects or deselects a row; with Shift, all rows from the last clicked one. */
 export function useRowSelection(ids: readonly string[]): RowSelection {
   const [selected, setSelected] = useState(none)
   const anchor = useRef<string | null>(null)

@@ -5,15 +5,15 @@ import { useQuery } from '../../ground/resource.ts'
 
 export interface StateCounts {
   byState: ReadonlyMap<JobState, number>
-  /** false: more jobs match than the server counts. */
+  /** false: more jobs match, but the server stops counting. */
   isExact: boolean
 }
 
 const readMs = 4_000
-/** Between two reads after changes of jobs that this page has heard of. */
+/** Minimum time between two counts after changes of jobs. */
 const pauseMs = 1_000
 
-/** Numbers of jobs by state; the states of the filter do not count, its other terms do. */
+/** Counts the jobs in each state that match the other terms of the filter. */
 export function useStateCounts({ states: _, ...filter }: JobFilter): StateCounts | null {
   const { value, read } = useQuery(CountStatesDocument, { filter }, { everyMs: readMs, pauseMs })
   useEffect(() => jobStore.onStateChange(read), [read])

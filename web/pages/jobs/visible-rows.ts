@@ -6,9 +6,9 @@ interface VisibleRows {
   to: number
 }
 
-/** Rows drawn above and below those in sight. */
+/** Number of rows drawn above and below the visible ones. */
 const rowsAround = 10
-/** Rows enter and leave in groups, so that not every scrolled row draws the table again. */
+/** Rows are added and removed in groups of this size, so that the table is not drawn again for every scrolled row. */
 const group = 6
 
 interface Rows {
@@ -17,7 +17,7 @@ interface Rows {
   around?: number
 }
 
-/** Rows of fixed height to draw: those in sight, and some around them. */
+/** Finds the rows to draw: the visible ones and `around` more on both sides. Rows have a fixed height. */
 export function findVisible(top: number, boxHeight: number, { count, height, around = rowsAround }: Rows): VisibleRows {
   const first = Math.floor(top / height / group) * group - around
   const last = Math.ceil((top + boxHeight) / height / group) * group + around
@@ -25,7 +25,7 @@ export function findVisible(top: number, boxHeight: number, { count, height, aro
   return { from: Math.max(0, Math.min(first, to)), to }
 }
 
-/** Follows the scrolling of a box. Rows in sight are drawn before the next picture, also after a jump. */
+/** Returns the rows to draw in a scrolling box. Visible rows are drawn before the next frame, also after a jump. */
 export function useVisibleRows(
   box: RefObject<HTMLElement | null>,
   { ids, height, headHeight }: { ids: readonly string[]; height: number; headHeight: number },
@@ -42,7 +42,7 @@ export function useVisibleRows(
       const top = Math.max(0, element.scrollTop - headHeight)
       const { from, to } = current.current
       const isBlank = top / height < from || Math.min(count, (top + element.clientHeight) / height) > to
-      // After a jump those in sight come first: to draw all at once takes too long.
+      // After a jump, draws only the visible rows first, because drawing all takes too long for one frame.
       const around = isBlank ? 0 : rowsAround
       const next = findVisible(top, element.clientHeight, { count, height, around })
       if (isBlank) {
@@ -73,7 +73,7 @@ export function useVisibleRows(
   return { from: Math.min(shown.from, count), to: Math.min(shown.to, count) }
 }
 
-/** Rows that come in above the first one in sight do not move it. At the top, new rows come into sight. */
+/** Keeps the first visible row in place when rows are added above it, unless the list is scrolled to its top. */
 function useAnchor(
   box: RefObject<HTMLElement | null>,
   ids: readonly string[],
@@ -87,7 +87,7 @@ function useAnchor(
     before.current = { ids, height }
     const element = box.current
     if (!element || old === ids || oldHeight !== height || element.scrollTop <= headHeight) return
-    // The first row in sight that is still there.
+    // Finds the first visible row that still exists.
     for (let i = Math.floor((element.scrollTop - headHeight) / height); i < Math.min(to, old.length); i++) {
       const now = ids[i] === old[i] ? i : ids.indexOf(old[i] ?? '')
       if (now < 0) continue

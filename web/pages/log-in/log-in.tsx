@@ -9,7 +9,7 @@ import styles from './log-in.module.css'
 
 const refusedText = 'The server does not know this token, or it has expired.'
 
-/** A modal dialog over the page that needs it; the page, its URL and its input stay. */
+/** The log-in as a modal dialog. The page below keeps its URL and its input. */
 export function LogIn() {
   const { isRefused, trouble } = useSession()
   const provider = findProvider()
@@ -104,5 +104,5 @@ function TokenForm({ isAlone }: { isAlone: boolean }) {
   )
 }
 
-/** Who is logged in has nothing to do here. */
+/** Redirects users who are logged in to the start page. */
 export const LogInPage = () => <Navigate to="/" replace />

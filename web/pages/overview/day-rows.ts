@@ -9,21 +9,21 @@ export interface DayBar {
   toMs: number
 }
 
-/** The jobs of a pool or a user, in several lines so that bars do not overlap. */
+/** The jobs of a pool or a user, in several lanes so that bars do not overlap. */
 export interface DayRow {
   key: string
   lanes: readonly (readonly DayBar[])[]
-  /** Jobs for which no line is free. */
+  /** Number of jobs for which no lane is free. */
   hidden: number
 }
 
 export const dayMs = 86_400_000
 export const dayRowsMax = 12
 const lanesMax = 10
-/** Bars are at least this wide, so that short jobs can be seen and pointed at. */
+/** Minimum width of a bar, so that short jobs can be seen and pointed at. */
 const barMsMin = dayMs / 250
 
-/** Rows with their jobs in lanes, the row with most jobs first. */
+/** Groups jobs into rows, the row with the most jobs first. */
 export function listDayRows(jobs: readonly DayJob[], { by, nowMs }: { by: RowsBy; nowMs: number }): DayRow[] {
   const bars = jobs.flatMap((job) => makeBar(job, nowMs)).toSorted((a, b) => a.fromMs - b.fromMs)
   const rows = Map.groupBy(bars, ({ job }) => job[by].name)
@@ -32,7 +32,7 @@ export function listDayRows(jobs: readonly DayJob[], { by, nowMs }: { by: RowsBy
     .map(([key, each]) => ({ key, ...packLanes(each) }))
 }
 
-/** A job that ended without a start is at its end. */
+/** Makes the bar of a job. A job that ended without a start is drawn at its end. */
 function makeBar(job: DayJob, nowMs: number): DayBar[] {
   const start = job.startedAt ?? job.finishedAt
   if (start === null) return []
@@ -41,7 +41,7 @@ function makeBar(job: DayJob, nowMs: number): DayBar[] {
   return toMs < nowMs - dayMs ? [] : [{ job, fromMs, toMs }]
 }
 
-/** `bars` are in the order of their starts. */
+/** Distributes bars to lanes. `bars` must be sorted by their starts. */
 function packLanes(bars: readonly DayBar[]): Pick<DayRow, 'lanes' | 'hidden'> {
   const lanes: DayBar[][] = []
   const ends: number[] = []
@@ -60,10 +60,10 @@ function packLanes(bars: readonly DayBar[]): Pick<DayRow, 'lanes' | 'hidden'> {
 
 const hoursPerMark = 3
 export const markMs = hoursPerMark * 3_600_000
-/** The last mark leaves room for its text. */
+/** Minimum distance of the last mark from now, for its text. */
 const roomMs = 3_600_000
 
-/** Full hours of the reader's clock. */
+/** Lists the full hours, in the local time zone, that get a mark. */
 export function listHours(nowMs: number): number[] {
   const first = new Date(nowMs - dayMs)
   first.setMinutes(0, 0, 0)

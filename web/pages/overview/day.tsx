@@ -32,12 +32,12 @@ import {
 } from './day-rows.ts'
 
 const readMs = 15_000
-/** The picture moves on in steps of this time. */
+/** How often the drawing moves. */
 const stepMs = 15_000
 const pageRows = 100
 const pagesMax = 3
 
-/** The newest jobs of a list. */
+/** Reads the newest jobs that match. */
 const readJobs = (variables: Omit<DayJobsQueryVariables, 'first' | 'after'>, signal: AbortSignal) =>
   readPages(
     async (after) => (await client.request(DayJobsDocument, { ...variables, first: pageRows, after }, { signal })).jobs,
@@ -55,7 +55,7 @@ async function readDay(signal: AbortSignal) {
   return { jobs: [...byId.values()], isWhole: !active.hasMore && !ended.hasMore }
 }
 
-/** The jobs of the last 24 hours as bars, in rows of pools or users. A bar opens its job. */
+/** Draws the jobs of the last 24 hours as bars, in rows by pool or user. Each bar is a link to its job. */
 export function Day({ ended, running }: { ended: OverviewQuery['ended']; running: number }) {
   const isOwn = !useMay()('JOB_VIEW_ALL')
   const { rows: asked } = useSearch({ strict: false })
@@ -117,7 +117,7 @@ interface LegendProps {
   isOwn: boolean
 }
 
-/** The jobs that run, and those that ended by state; each number is a link to them. */
+/** Numbers of running jobs, and of ended jobs by state. Each is a link to the jobs. */
 const Legend = ({ ended: { rows, isExact }, running, isOwn }: LegendProps) => (
   <ul className={styles.legend}>
     {running > 0 && (
@@ -181,7 +181,7 @@ const Bar = ({ bar: { job, fromMs, toMs }, lane, nowMs }: { bar: DayBar; lane: n
     aria-label={describeJob(job, nowMs)}
     style={{
       top: lane * laneHeight + 4,
-      // A bar of now has its least width too.
+      // A bar that begins now must keep its minimum width.
       insetInlineStart: `min(${place(fromMs, nowMs)}, 100% - 4px)`,
       width: `${(100 * (toMs - fromMs)) / dayMs}%`,
     }}
@@ -199,7 +199,7 @@ function describeJob({ id, name, state, user, pool, startedAt, finishedAt }: Day
   return `${nameJob({ id, name })} (${user.name}, ${pool.name}): ${stateWords[state].toLowerCase()}, ${times}`
 }
 
-/** What the picture leaves out. */
+/** Describes which jobs are not drawn. */
 function describeRest(
   rows: readonly DayRow[],
   { by, isWhole, shown }: { by: RowsBy; isWhole: boolean; shown: number },

@@ -3,7 +3,7 @@ export const height = 40
 const tenth = 10
 export const roundTenth = (value: number): number => Math.round(value * tenth) / tenth
 
-/** Points of a line over the whole width, from the bottom. */
+/** Returns the points of a polyline over the whole width. */
 export function drawLine(values: readonly number[], valueMax: number): string {
   const step = width / Math.max(1, values.length - 1)
   return values

@@ -8,7 +8,7 @@ import { useStart } from '../../ground/server-facts.ts'
 import { formatClock, formatCount } from '../../parts/format.ts'
 import styles from './overview.module.css'
 
-/** A number of the server; not exact: at least so many. */
+/** A count of the server; not exact: the real number is higher. */
 export interface Counted {
   count: number
   isExact: boolean
@@ -26,11 +26,11 @@ export interface Numbers {
 interface FiguresProps {
   title: string
   numbers: Numbers
-  /** undefined: the jobs of all users. */
+  /** The user whose jobs are counted; undefined: all users. */
   userId?: string
 }
 
-/** Each number is a link to the jobs that it counts. What there is none of is left out. */
+/** Numbers of jobs, each with a link to the jobs. Zeros are left out. */
 export function Figures({ title, numbers, userId }: FiguresProps) {
   const { viewer } = useStart()
   const { running, queued, blocked, failed } = numbers
@@ -81,7 +81,7 @@ const Figure = ({ count, text = formatCount(count), word, search, isTrouble = fa
 const readMs = 10_000
 const looked = 20
 
-/** "next starts ~14:20": the first of my oldest waiting jobs. */
+/** "next starts ~14:20": the earliest estimated start among the oldest waiting jobs of the user. */
 function NextStart({ userId }: { userId: string }) {
   const nowMs = useNow()
   const variables: ListJobsQueryVariables = {

@@ -9,13 +9,13 @@ import styles from './overview.module.css'
 
 const script = 'for i in 1 2 3 4 5; do echo "Hello from Berth: step $i of 5"; sleep 1; done'
 
-/** An empty installation: runs a harmless job and opens it. */
+/** Shown in an empty installation: a button that runs a harmless job and opens its page. */
 export function FirstJob() {
   const navigate = useNavigate()
   const { viewer } = useStart()
   const [isBusy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<string | null>(null)
-  // A second click, or a repeated request, submits the same job.
+  // With the same key, a second click or a repeated request submits no second job.
   const idempotencyKey = useRef(createIdempotencyKey())
   const run = async () => {
     setBusy(true)

@@ -7,7 +7,7 @@ import styles from './pools.module.css'
 type PoolFacts = OverviewQuery['pools']['nodes'][number]
 type Holder = PoolFacts['gpusByModel'][number]['byUser'][number]
 
-/** The GPUs of a pool by model, and who holds them. The users with most GPUs have a colour. */
+/** Shows the GPUs of a pool by model and user. Users with the most GPUs have a colour. */
 export function GpuModels({ pool: { name, gpusByModel } }: { pool: PoolFacts }) {
   const colors = rankColors(
     gpusByModel.flatMap(({ byUser }) => byUser.map(({ user, count }) => [user.id, count] as const)),

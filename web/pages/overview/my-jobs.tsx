@@ -14,7 +14,7 @@ import styles from './overview.module.css'
 const shownMax = 8
 const placeholders = Array.from({ length: shownMax }, (_, i) => i)
 
-/** My jobs that run or wait, live. */
+/** Live lists of the viewer's running and waiting jobs. */
 export const MyJobs = ({ userId, workload }: { userId: string; workload: OverviewQuery['viewer']['workload'] }) => (
   <div className={styles.boxes}>
     <JobBox
@@ -38,7 +38,7 @@ interface JobBoxProps {
   title: string
   category: Extract<StateCategory, 'ACTIVE' | 'WAITING'>
   userId: string
-  /** Rows to leave room for until they are read. */
+  /** Number of expected rows, to reserve their space until they have loaded. */
   count: number
   empty: string
 }
@@ -99,7 +99,7 @@ function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
 const describePercent = ({ progress, state }: JobRow): string | null =>
   state === 'RUNNING' && progress?.fraction != null ? formatPercent(progress.fraction) : null
 
-/** Time left if something is known about it; otherwise how long it runs. */
+/** The remaining run time or, if it is unknown, the run time so far. */
 function Runs({ job }: { job: JobRow }) {
   const { currentRun, progress } = job
   if (progress?.fraction != null)

@@ -22,12 +22,12 @@ const failedShown = 6
 
 interface NeedsYouProps {
   pendingDecisions: number
-  /** The last ones. */
+  /** The last failed jobs. */
   failed: readonly JobRow[]
   failedCount: string
 }
 
-/** Approvals that wait for my decision, nodes in trouble, and failed jobs that I have not opened. */
+/** Lists approvals that the viewer may decide, nodes with problems, and failed jobs that the viewer has not opened. */
 export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProps) {
   const nodes = useTroubledNodes()
   const seen = useSeenJobs()
@@ -126,7 +126,7 @@ interface TroubledNode {
   backsOffUntil: string | null
 }
 
-/** Nodes that accept no runs by themselves, for those who may mend it; undefined: not read yet. */
+/** Lists lost nodes and nodes in back-off, for viewers who may change nodes; undefined: not read yet. */
 function useTroubledNodes(): readonly TroubledNode[] | undefined {
   const isOff = !useMay()('NODE_WRITE')
   const { value } = useQuery(TroubledNodesDocument, {}, { everyMs: readMs, isOff })

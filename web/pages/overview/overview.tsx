@@ -24,7 +24,7 @@ async function readOverview(userId: string, signal: AbortSignal) {
   return client.request(OverviewDocument, { failed, ended }, { signal })
 }
 
-/** How my jobs are, what waits for me, and how the pools are. */
+/** The start page: the viewer's jobs, what needs the viewer, and the pools. */
 export function OverviewPage() {
   usePageTitle('Overview')
   const { viewer } = useStart()
@@ -48,7 +48,7 @@ export function OverviewPage() {
   )
 }
 
-/** My jobs and what needs me; without jobs of mine, those of all users. */
+/** The viewer's jobs and what needs the viewer. If the viewer has no jobs, the jobs of all users. */
 function Work({ overview, userId }: { overview: OverviewQuery; userId: string }) {
   const { viewer, failed, ended, jobs, pools } = overview
   const { runningCount, pendingCount, blockedCount } = viewer.workload

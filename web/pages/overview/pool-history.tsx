@@ -12,9 +12,9 @@ interface HistoryProps {
   bucketSeconds: number
 }
 
-/** 24 hours: what was in use, and below it how many jobs were queued, each with its own axis from 0. */
+/** Curves of the last 24 hours: resources in use and, below, the number of queued jobs. Each axis starts at 0. */
 export function PoolHistory({ points, hasGpus, bucketSeconds }: HistoryProps) {
-  // Without the permission, only jobs of the viewer are counted.
+  // Without JOB_VIEW_ALL, the server counts only the viewer's jobs.
   const ofYours = useMay()('JOB_VIEW_ALL') ? '' : ' of your jobs'
   const used = points.map(({ averageGpu, averageCpu }) => (hasGpus ? averageGpu : averageCpu))
   const capacity = Math.max(...points.map(({ gpuCapacity, cpuCapacity }) => (hasGpus ? gpuCapacity : cpuCapacity)))

@@ -19,7 +19,7 @@ const historyMs = 60_000
 const pointsMax = 1_000
 const stepSeconds = 600
 
-/** Each pool: what is in use, what waits and why, and the last 24 hours. */
+/** Shows for each pool what is in use, why jobs wait, and the last 24 hours. */
 export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
   const perDay = dayMs / 1_000 / stepSeconds
   const bucketSeconds = stepSeconds * Math.ceil((pools.length * (perDay + 1)) / pointsMax)
@@ -52,7 +52,7 @@ export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
 
 interface PoolProps {
   pool: PoolFacts
-  /** undefined: not read yet. */
+  /** The last 24 hours; undefined: not read yet. */
   history: readonly HistoryPoint[] | undefined
   bucketSeconds: number
 }
@@ -111,7 +111,7 @@ const Waits = ({ pool, workload }: { pool: string; workload: PoolFacts['workload
 
 const accountsShown = 5
 
-/** Who has how much of what is due; the next to start first. */
+/** Each account's usage and its fair share. The account that starts next is first. */
 function PoolShares({ pool }: { pool: string }) {
   const { rows } = useFairShares(pool)
   if (rows?.length === 0) return null

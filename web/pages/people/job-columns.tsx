@@ -6,14 +6,14 @@ import type { Column } from '../../parts/table.tsx'
 import styles from './people.module.css'
 
 interface JobColumns<Row> {
-  /** undefined: not counted yet. */
+  /** Numbers of jobs by `keyOf`; undefined: not read yet. */
   numbers: ReadonlyMap<string, JobNumbers> | undefined
   keyOf: (row: Row) => string
   searchOf: (row: Row) => JobsSearch
 }
 
-/** The running and the waiting jobs of each row; a number leads to them. */
-export function jobColumns<Row>({ numbers, keyOf, searchOf }: JobColumns<Row>): readonly Column<Row>[] {
+/** Returns columns with the numbers of running and waiting jobs of each row, linked to these jobs. */
+export function listJobColumns<Row>({ numbers, keyOf, searchOf }: JobColumns<Row>): readonly Column<Row>[] {
   const toCell = (part: 'active' | 'waiting') => (row: Row) => {
     if (!numbers) return <span className={styles.zero}>…</span>
     const count = (numbers.get(keyOf(row)) ?? noJobs)[part]

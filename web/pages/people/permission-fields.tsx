@@ -8,7 +8,7 @@ interface PermissionFieldsProps {
   onChange: (change: Pick<Grants, 'allow' | 'deny'>) => void
 }
 
-/** Each permission as the level has it, or allowed or denied for this user. */
+/** For each permission: as in the level, or allowed or denied for this user. */
 export function PermissionFields({ grants, onChange }: PermissionFieldsProps) {
   const { level, allow, deny } = grants
   const choose = (permission: Permission, choice: string) => {

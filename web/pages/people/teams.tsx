@@ -14,7 +14,7 @@ import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { jobColumns } from './job-columns.tsx'
+import { listJobColumns } from './job-columns.tsx'
 import styles from './people.module.css'
 import { TeamPanel } from './team-panel.tsx'
 
@@ -56,7 +56,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
       </Link>
     ),
   },
-  ...jobColumns<TeamItemFragment>({
+  ...listJobColumns<TeamItemFragment>({
     numbers,
     keyOf: ({ account }) => account,
     searchOf: ({ account }) => ({ account }),

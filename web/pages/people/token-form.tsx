@@ -14,7 +14,7 @@ import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import styles from './people.module.css'
 
 const dayMs = 86_400_000
-/** Days, and the text. */
+/** The offered lifetimes: days, and the text. */
 const lifetimes = [
   ['', 'with the token that I use'],
   ['30', 'in 30 days'],
@@ -31,14 +31,14 @@ const scopeTexts: Readonly<Record<TokenScope, string>> = {
 const enabledUsers = { filter: { disabled: false }, first: 100 }
 
 interface TokenFormProps {
-  /** Whose token it is at first. */
+  /** The preselected user. */
   userName: string
   userId: string | undefined
   onCreate: () => void
   onClose: () => void
 }
 
-/** Creates a token, then shows its secret, which the server does not show again. */
+/** Creates a token, and shows its secret, which the server does not show again. */
 export function TokenForm({ userName, userId, onCreate, onClose }: TokenFormProps) {
   const { viewer } = useStart()
   const may = useMay()
@@ -85,7 +85,7 @@ export function TokenForm({ userName, userId, onCreate, onClose }: TokenFormProp
         autoComplete="off"
         onChange={setName}
       />
-      {/* Every token may read; none may more than the one that creates it. */}
+      {/* Every token has the scope READ. No token has more scopes than the token that creates it. */}
       <CheckList
         label="Scopes"
         help="Never more than its user may do. Yours are the most that you can give."

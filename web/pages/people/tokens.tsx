@@ -21,7 +21,7 @@ import { Time } from '../../parts/time.tsx'
 import styles from './people.module.css'
 import { TokenForm } from './token-form.tsx'
 
-/** One's own tokens; those of others for who may manage them. */
+/** The viewer's tokens or, if the viewer may manage them, the tokens of all users. */
 export function Tokens() {
   const { search } = usePageSearch()
   const { viewer } = useStart()
@@ -41,9 +41,9 @@ export function Tokens() {
 }
 
 interface TokenListProps {
-  /** Whose token a new one is at first. */
+  /** The preselected user of a new token. */
   userName: string
-  /** undefined: those of all users. */
+  /** The user whose tokens are listed; undefined: all users. */
   userId: string | undefined
 }
 
@@ -80,7 +80,7 @@ function TokenList({ userName, userId }: TokenListProps) {
   )
 }
 
-/** The token no longer works; empty: it works. */
+/** Describes why the token no longer works; empty: it works. */
 function describeEnd({ revokedAt, expiresAt, user }: TokenItemFragment): string {
   if (revokedAt !== null) return 'revoked'
   if (expiresAt !== null && Date.parse(expiresAt) <= serverNowMs()) return 'expired'

@@ -54,7 +54,7 @@ const toDraft = (user: UserItemFragment | null, issuer: string): Draft => ({
 
 const orNull = (text: string) => (text.trim() === '' ? null : text.trim())
 
-/** Only the fields that differ, so that a save leaves the changes of others as they are. */
+/** Returns only the changed fields, so that a save keeps changes of other users to the other fields. */
 function toInput(draft: Draft, before: Draft) {
   const { name: _, issuer, subject, ...rest } = draft
   const fields = {
@@ -84,7 +84,7 @@ const toValues = ({ allow, deny, teams, ...texts }: Draft): Values => ({
 })
 
 interface UserFormProps extends FormCallbacks {
-  /** null: a new one. */
+  /** The user to change; null: creates a user. */
   user?: UserItemFragment | null
 }
 
@@ -183,7 +183,7 @@ function MainFields({ draft, isNew, set }: FieldsProps & { isNew: boolean }) {
   )
 }
 
-/** Only an administrator decides as whom the jobs run, and who logs in as the user. */
+/** Fields for administrators only: the machine account of the jobs, and the OpenID identity. */
 function AdminFields({ draft, isNew, set }: FieldsProps & { isNew: boolean }) {
   const { server, viewer } = useStart()
   if (viewer.user.level !== 'ADMIN') return null
@@ -211,7 +211,7 @@ function AdminFields({ draft, isNew, set }: FieldsProps & { isNew: boolean }) {
   )
 }
 
-/** Only an administrator adds members: they may charge the account of the team. */
+/** Teams, for administrators only: members may charge the account of the team. */
 function TeamFields({ draft, set }: FieldsProps) {
   const { viewer } = useStart()
   const { value } = useQuery(TeamNamesDocument, {})
@@ -246,7 +246,7 @@ function TeamFields({ draft, set }: FieldsProps) {
   )
 }
 
-/** The permissions that a save gives and takes. */
+/** Shows which permissions a save adds and removes. */
 function LevelEffect({ before, draft }: { before: Draft; draft: Draft }) {
   const [old, next] = [listPermissions(before), listPermissions(draft)]
   const gained = next.filter((each) => !old.includes(each)).map(formatPermission)

@@ -129,7 +129,7 @@ function UserButtons({ user, onChange }: { user: UserItemFragment; onChange: () 
   )
 }
 
-/** Says first which jobs and tokens it concerns. */
+/** Asks for confirmation, and names the jobs and tokens of the user. */
 async function confirmDisable(user: UserItemFragment, onDone: () => void): Promise<void> {
   const [jobs, tokens] = await Promise.all([
     countJobs('USER', { users: [user.id] }).catch(() => null),

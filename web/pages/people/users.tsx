@@ -17,7 +17,7 @@ import { Choice, SearchField } from '../../parts/list-bar.tsx'
 import { ObjectList } from '../../parts/object-list.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { jobColumns } from './job-columns.tsx'
+import { listJobColumns } from './job-columns.tsx'
 import styles from './people.module.css'
 import { UserForm } from './user-form.tsx'
 import { UserPanel } from './user-panel.tsx'
@@ -26,7 +26,7 @@ const levelOptions = levels.map((each) => [each.toLowerCase(), each.toLowerCase(
 
 const toLevel = (text: string | undefined): UserLevel | undefined => levels.find((each) => each === text?.toUpperCase())
 
-/** The filter of the URL; null: the names of the teams are still to be read. */
+/** Converts the search parameters to a filter; null: the names of the teams are not read yet. */
 function toUserFilter(search: PageSearch, teams: TeamNamesQuery | undefined): UserFilter | null {
   if (search.team !== undefined && !teams) return null
   const level = toLevel(search.level)
@@ -120,7 +120,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
   },
   { title: 'Level', cell: ({ level }) => level.toLowerCase() },
   { title: 'Teams', isSecondary: true, cell: ({ teams }) => teams.map(({ name }) => name).join(', ') },
-  ...jobColumns<UserItemFragment>({ numbers, keyOf: ({ id }) => id, searchOf: ({ name }) => ({ user: name }) }),
+  ...listJobColumns<UserItemFragment>({ numbers, keyOf: ({ id }) => id, searchOf: ({ name }) => ({ user: name }) }),
   {
     title: 'Created',
     order: 'created',

@@ -8,7 +8,7 @@ interface ConditionFieldsProps {
   onChange: (draft: ConditionDraft) => void
 }
 
-/** The kind of the condition, and its value. */
+/** Fields for the kind and the value of a condition. */
 export function ConditionFields({ draft, onChange }: ConditionFieldsProps) {
   const { kind, text } = draft
   const { title, help, input } = conditionTexts[kind]

@@ -14,7 +14,7 @@ import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { type PoolLimitsNow, readLimits } from './use-limits.ts'
 
-/** Limits as typed; empty: unlimited. */
+/** The limits as typed texts; empty: unlimited. */
 interface Draft extends Readonly<Record<LimitName, string>> {
   enableFairShare: boolean
   starvationThresholdSeconds: string
@@ -35,7 +35,7 @@ const toValues = (limits: PoolLimitsFragment): Values => ({
   'priority step': toText(limits.starvationThresholdSeconds) || 'never',
 })
 
-/** Only the limits that differ, so that a save leaves the changes of others as they are. */
+/** Returns only the changed limits, so that a save keeps changes of other users to the other limits. */
 const toInput = (draft: Draft, before: Draft) =>
   Object.fromEntries(
     Object.entries(draft)

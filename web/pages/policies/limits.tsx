@@ -22,7 +22,7 @@ type ScopeLimit = PoolLimitsNow['scopes'][number]
 const keyOf = ({ scope: { kind, name }, gpuModel }: ScopeLimit) =>
   [kind.toLowerCase(), name, ...(gpuModel ? [gpuModel] : [])].join(':')
 
-/** Limits on jobs that run at the same time, pool by pool. */
+/** Lists the limits on running jobs of a pool. */
 export function Limits() {
   const { search, change } = usePageSearch()
   const may = useMay()

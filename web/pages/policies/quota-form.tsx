@@ -51,7 +51,7 @@ const toValues = ({ limit, action }: Pick<QuotaItemFragment, 'limit' | 'action'>
 })
 
 interface QuotaFormProps extends FormCallbacks {
-  /** null: a new one. */
+  /** The quota to change; null: creates a quota. */
   quota?: QuotaItemFragment | null
 }
 
@@ -109,7 +109,7 @@ interface FieldsProps {
 const toOptions = <Value extends string>(texts: Readonly<Record<Value, string>>) =>
   Object.entries(texts) as [Value, string][]
 
-/** Cannot be changed later. */
+/** Fields that cannot be changed later: what the quota counts, and for whom. */
 const TargetFields = ({ draft, set }: FieldsProps) => (
   <>
     <SelectField
@@ -149,7 +149,7 @@ const TargetFields = ({ draft, set }: FieldsProps) => (
   </>
 )
 
-/** With the effect on the jobs of now. */
+/** Fields for the limit and the action, with the effect on current jobs. */
 function LimitFields({ draft, set }: FieldsProps) {
   const name = draft.scope === 'GLOBAL' ? null : draft.key.trim()
   const scope = { kind: draft.scope, name }

@@ -55,13 +55,13 @@ export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   )
 }
 
-/** Leads to the user or team. */
+/** A link to the user or team. */
 function ScopeLink({ scope }: { scope: QuotaItemFragment['scope'] }) {
   const id = (scope.user ?? scope.team)?.id
   return id === undefined ? describeScope(scope) : <ObjectLink id={id}>{describeScope(scope)}</ObjectLink>
 }
 
-/** Who is nearest to the limit. */
+/** Shows which users or teams are nearest to the limit. */
 function Nearest({ quota }: { quota: QuotaItemFragment }) {
   const { value } = useResource(`use ${quota.id}`, (signal) => readQuotaUse(quota, signal), { everyMs })
   if (!value) return null

@@ -19,7 +19,7 @@ const hourMs = 3_600_000
 const windowHours: Readonly<Partial<Record<QuotaType, number>>> = { JOBS_PER_HOUR: 1, JOBS_PER_DAY: 24 }
 const usersMax = 100
 
-/** The jobs that a quota counts; null: it counts no jobs. */
+/** Returns a filter for the jobs that a quota counts; null: it does not count jobs. */
 function toFilter(type: QuotaType): JobFilter | null {
   if (type === 'CONCURRENT_JOBS') return {}
   const hours = windowHours[type]
@@ -29,8 +29,8 @@ function toFilter(type: QuotaType): JobFilter | null {
 }
 
 /**
- * The use of a quota by user, team or account, by the jobs that exist; null: not known. Deleted jobs and reserved slots
- * count too, so the server may count more.
+ * Counts the existing jobs under a quota by user, team or account; null: cannot be counted. The server may count more,
+ * because deleted jobs and reserved slots count too.
  */
 export async function readQuotaUse(quota: Limited, signal: AbortSignal): Promise<ReadonlyMap<string, number> | null> {
   const filter = toFilter(quota.type)

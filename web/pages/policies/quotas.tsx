@@ -24,7 +24,7 @@ const toOptions = (texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).map(([value, text]) => [value.toLowerCase().replaceAll('_', '-'), text] as const)
 const options = { scope: toOptions(quotaScopes), type: toOptions(quotaTypes), action: toOptions(quotaActions) }
 
-/** The value of the API; undefined: the URL has none, or another. */
+/** Reads a value of the API from the URL; undefined: missing or invalid. */
 const choose = <Value extends string>(text: string | undefined, texts: Readonly<Record<Value, string>>) =>
   (Object.keys(texts) as Value[]).find((each) => each === text?.toUpperCase().replaceAll('-', '_'))
 
@@ -101,7 +101,7 @@ const columns: readonly Column<QuotaItemFragment>[] = [
   { title: 'A submission beyond it', isSecondary: true, cell: ({ action }) => quotaActions[action] },
 ]
 
-/** The viewer's own use of the quotas that apply, nearest to the limit first. */
+/** Shows the quotas that apply to the viewer with their use, nearest to the limit first. */
 function OwnQuotas() {
   const { value } = useQuery(OwnQuotasDocument, {}, { everyMs })
   const quotas = value?.viewer.quotas ?? []

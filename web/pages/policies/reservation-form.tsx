@@ -8,7 +8,7 @@ import { CheckField, Form, Pair, type Refusal, SelectField, TextField } from '..
 import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import { describeHeld, toLocalText } from './reserved-nodes.ts'
+import { describeHeld, formatLocalDateTime } from './reserved-nodes.ts'
 
 const hourMs = 3_600_000
 
@@ -23,10 +23,10 @@ interface Draft {
   nativeId: string
 }
 
-/** From the next whole hour on, for eight hours. */
+/** The initial draft: from the next full hour, for eight hours. */
 function startDraft(): Draft {
   const nextMs = Math.ceil(serverNowMs() / hourMs) * hourMs
-  const times = { from: toLocalText(nextMs), until: toLocalText(nextMs + 8 * hourMs) }
+  const times = { from: formatLocalDateTime(nextMs), until: formatLocalDateTime(nextMs + 8 * hourMs) }
   return { name: '', project: '', pool: '', nodeIds: [], hard: false, nativeId: '', ...times }
 }
 

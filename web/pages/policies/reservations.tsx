@@ -26,7 +26,7 @@ export function Reservations() {
   )
 }
 
-/** Before, in or after its window. */
+/** Shows whether the reservation is in the future, active, or over. */
 function Phase({ startsAt, endsAt }: Reservation) {
   const nowMs = useNow()
   if (nowMs < Date.parse(startsAt)) return <span className={styles.faint}>later</span>

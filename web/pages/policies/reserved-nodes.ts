@@ -20,8 +20,8 @@ export function describeHeld(nodes: readonly HeldNode[]): string {
   return `${plural(nodes.length, 'node')}: ${amounts.filter(Boolean).join(', ')}`
 }
 
-/** The value of a `datetime-local` field, in the zone of the reader. */
-export function toLocalText(ms: number): string {
+/** Formats a time for a `datetime-local` field, in the local time zone. */
+export function formatLocalDateTime(ms: number): string {
   const offsetMs = new Date(ms).getTimezoneOffset() * 60_000
   return new Date(ms - offsetMs).toISOString().slice(0, 16)
 }

@@ -49,7 +49,7 @@ const toDraft = (rule: RuleItemFragment | null): Draft => ({
   condition: toConditionDraft(rule?.condition),
 })
 
-/** null: the condition lacks its value. */
+/** Converts the draft to the input of the API; null: the value of the condition is missing. */
 function toInput(draft: Draft) {
   const condition = toCondition(draft.condition)
   return (
@@ -65,7 +65,7 @@ function toInput(draft: Draft) {
   )
 }
 
-/** Only the fields that differ, so that a save leaves the changes of others as they are. */
+/** Returns only the changed fields, so that a save keeps changes of other users to the other fields. */
 function toChange(draft: Draft, before: Draft) {
   const [next, old] = [toInput(draft), toInput(before)]
   const isChanged = ([key, value]: [string, unknown]) => !isSame(value, old?.[key as keyof typeof old])
@@ -88,7 +88,7 @@ const incomplete: Refusal = {
 }
 
 interface RuleFormProps extends FormCallbacks {
-  /** null: a new one. */
+  /** The rule to change; null: creates a rule. */
   rule?: RuleItemFragment | null
 }
 

@@ -16,7 +16,7 @@ interface RulePreviewProps {
   exemptLevels: readonly UserLevel[]
 }
 
-/** "Would have matched 14 of the last 100 jobs", and these jobs. */
+/** Shows "Would have matched 14 of the last 100 jobs", and lists these jobs. */
 export function RulePreview({ condition, exemptLevels }: RulePreviewProps) {
   const key = useSettled(JSON.stringify({ condition, exemptLevels }))
   const { value, failure } = useResource(`preview ${key}`, async (signal) => {

@@ -18,7 +18,7 @@ const toText = (limit: number | null | undefined) => (limit === null || limit ==
 
 interface ScopeLimitFormProps {
   limits: PoolLimitsNow
-  /** undefined: a new one. */
+  /** The limit to change; undefined: creates a limit. */
   limit: ScopeLimit | undefined
   onCancel: () => void
   onDone: () => void
@@ -51,7 +51,7 @@ const toDraft = (limit: ScopeLimit | undefined): Draft => ({
 const isSameTarget = (one: ScopeLimit, other: ScopeLimit) =>
   one.scope.kind === other.scope.kind && one.scope.name === other.scope.name && one.gpuModel === other.gpuModel
 
-/** A limit of one queue, project, team or user. */
+/** The form for a limit of a queue, project, team or user. */
 export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFormProps) {
   const { base, draft, set, merge } = useObjectDraft({
     stored: limits,
@@ -126,7 +126,7 @@ const TargetFields = ({ draft, isFixed, set }: FieldsProps & { isFixed: boolean 
   </>
 )
 
-/** "ann is at 9 of 8"; null: not above. */
+/** "ann is at 9 of 8"; null: the use is not above the limit. */
 const describeExcess = (name: string, used: number | undefined, text: string) =>
   used !== undefined && text !== '' && used > Number(text)
     ? `${name} is at ${used} of ${text}: running jobs continue, further ones wait.`

@@ -16,7 +16,7 @@ type Pool = NonNullable<PoolLimitsNowQuery['pool']>
 
 export type PoolLimitsNow = Pool['limits'] & { pool: Pool }
 
-/** null: the pool does not exist. */
+/** Reads the limits of a pool; null: the pool does not exist. */
 export async function readLimits(pool: string, signal?: AbortSignal): Promise<PoolLimitsNow | null> {
   const { pool: found } = await client.request(PoolLimitsNowDocument, { pool }, signal ? { signal } : {})
   return found && { ...found.limits, pool: found }
@@ -44,7 +44,7 @@ async function readUse({ name, workload, used }: Pool, signal: AbortSignal): Pro
   }
 }
 
-/** The limits of a pool, and the use of each now. */
+/** Reads the limits of a pool, and their current use. */
 export function useLimits(pool: string | undefined) {
   return useResource(
     `limits ${pool}`,

@@ -13,11 +13,11 @@ export interface SecretTeam {
 }
 
 interface SecretFormProps extends FormCallbacks {
-  /** The secret whose value is replaced; absent: a new one. */
+  /** The secret whose value is replaced; absent: creates a secret. */
   secret?: SecretRowFragment
-  /** Teams whose secrets the viewer may set. */
+  /** Teams for which the viewer may set secrets. */
   teams: readonly SecretTeam[]
-  /** Id of the team that is chosen at first. */
+  /** Id of the preselected team. */
   teamId?: string | undefined
 }
 

@@ -24,14 +24,14 @@ import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { SecretForm, type SecretTeam } from './secret-form.tsx'
 
-/** Teams whose secrets the viewer sees; an ADMIN sees those of all. */
+/** Returns the teams whose secrets the viewer sees: an ADMIN sees those of all teams. */
 function useTeams(): readonly SecretTeam[] {
   const { viewer } = useStart()
   const { value } = useQuery(SecretTeamsDocument, {})
   return (viewer.user.level === 'ADMIN' ? value?.teams.nodes : value?.viewer.user.teams) ?? []
 }
 
-/** One's own secrets and those of one's teams. */
+/** Lists the secrets of the viewer and of the viewer's teams. */
 export function SecretsPage() {
   usePageTitle('Secrets')
   const { search, change } = usePageSearch()

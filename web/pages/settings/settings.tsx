@@ -115,7 +115,7 @@ const noticeTexts: Readonly<Record<NoticeState, string>> = {
   missing: 'This browser has no notices.',
 }
 
-/** The page of a job asks for a notice when it ends. */
+/** The permission for browser notifications, which the page of a job shows when the job ends. */
 function Notices() {
   const [state, setState] = useState<NoticeState>(
     typeof Notification === 'undefined' ? 'missing' : Notification.permission,

@@ -13,7 +13,7 @@ export type Sweep = { dimensions: readonly Dimension[]; combinations: readonly C
 
 const none = (trouble: string | null): Sweep => ({ dimensions: [], combinations: [], trouble })
 
-/** Reads `lr = 0.1, 0.01 × seed = 1..4`; `x`, `;` and line breaks separate too. */
+/** Parses `lr = 0.1, 0.01 × seed = 1..4`. `x`, `;` and line breaks also separate names. */
 export function parseSweep(text: string): Sweep {
   const parts = text.split(/\s*[×;\n]\s*|\s+x\s+(?=[A-Za-z_][\w.-]*\s*=)/).filter((part) => part.trim() !== '')
   if (parts.length === 0) return none(null)
@@ -34,7 +34,7 @@ export function parseSweep(text: string): Sweep {
 
 const tooMany = `A sweep has at most ${combinationsMax.toLocaleString('en')} jobs.`
 
-/** `1..4` and `0..1..0.25`; anything else is a value. */
+/** Expands the ranges `1..4` and `0..1..0.25`. Other texts are single values. */
 function expandRange(text: string): string[] {
   const [, from, to, step = '1'] = text.match(/^(-?[\d.]+?)\.\.(-?[\d.]+?)(?:\.\.([\d.]+))?$/) ?? []
   if (from === undefined || to === undefined) return text === '' ? [] : [text]
@@ -53,18 +53,18 @@ const combine = (dimensions: readonly Dimension[]): Combination[] =>
     [{}],
   )
 
-/** Replaces `${name}` in every text of a value. Other references stay. */
-export function fill(value: unknown, combination: Combination): unknown {
+/** Replaces `${name}` in all strings of `value`. References to unknown names stay. */
+export function fillReferences(value: unknown, combination: Combination): unknown {
   if (typeof value === 'string')
     return value.replace(/\$\{([A-Za-z_][\w.-]*)\}/g, (whole, name: string) =>
       Object.hasOwn(combination, name) ? (combination[name] ?? whole) : whole,
     )
-  if (Array.isArray(value)) return value.map((each) => fill(each, combination))
+  if (Array.isArray(value)) return value.map((each) => fillReferences(each, combination))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, combination)]))
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fillReferences(each, combination)]))
 }
 
-/** Names whose values no part of the spec uses. */
+/** Lists the names to which the spec has no reference. */
 export const findUnused = (spec: unknown, { dimensions }: Sweep): string[] => {
   const text = JSON.stringify(spec) ?? ''
   return dimensions.map(({ name }) => name).filter((name) => !text.includes(`\${${name}}`))
@@ -72,7 +72,7 @@ export const findUnused = (spec: unknown, { dimensions }: Sweep): string[] => {
 
 interface Swept {
   sweep: Sweep
-  /** The value of the label `sweep`, which all jobs have. */
+  /** The value of the label `sweep`, which all jobs get. */
   label: string
 }
 
@@ -81,7 +81,7 @@ interface Label {
   value: string
 }
 
-/** The specs of all combinations: filled, labelled, and with a number in their names. */
+/** Makes the specs of all combinations, each with labels and a number in its name. */
 export function sweepSpecs(
   spec: Readonly<Record<string, unknown>>,
   { sweep, label }: Swept,
@@ -91,14 +91,14 @@ export function sweepSpecs(
   const kept = (Array.isArray(spec['labels']) ? (spec['labels'] as Label[]) : []).filter((each) => !own.has(each?.key))
   const digits = String(combinations.length).length
   return combinations.map((combination, i) => {
-    const filled = fill(spec, combination) as Record<string, unknown>
+    const filled = fillReferences(spec, combination) as Record<string, unknown>
     const added = Object.entries(combination).map(([key, value]) => ({ key, value }))
     const { name } = spec
     const numbered = typeof name === 'string' && filled['name'] === name
     return {
       ...filled,
       ...(numbered && { name: `${name}-${String(i + 1).padStart(digits, '0')}` }),
-      labels: [...(fill(kept, combination) as Label[]), { key: 'sweep', value: label }, ...added],
+      labels: [...(fillReferences(kept, combination) as Label[]), { key: 'sweep', value: label }, ...added],
     }
   })
 }

@@ -12,7 +12,7 @@ const modes: readonly (readonly [CommandMode, string])[] = [
   ['SCRIPT', 'Shell script'],
 ]
 
-/** The command: a program with its arguments, or a script for the shell. */
+/** A field for the command: a program with arguments, or a shell script. */
 export function CommandField({ subject }: { subject: FormSubject }) {
   const id = useId()
   const value = subject.spec['command']
@@ -21,7 +21,7 @@ export function CommandField({ subject }: { subject: FormSubject }) {
   const shown = isCurrent ? typed : formatCommand(value)
   const messages = findMessages(subject, 'command')
   const field = useRef<HTMLTextAreaElement>(null)
-  // A new spec begins with its command. On a phone, the focus would open the keyboard over the form.
+  // Focuses the command of a new spec, except on phones, where the keyboard would cover the form.
   useEffect(() => {
     if (value === undefined && !matchMedia('(pointer: coarse)').matches) field.current?.focus({ preventScroll: true })
   }, [])

@@ -17,7 +17,7 @@ export const joinWords = (words: readonly string[]): string => words.map(quoteWo
 
 const quoteWord = (word: string): string => (/^[\w@%+=:,./\-${}]+$/.test(word) ? word : quoteShell(word))
 
-/** A command that runs a script in a shell. */
+/** true: the command runs a script in a shell. */
 export const isScript = (command: unknown): command is [string, '-c', string] =>
   Array.isArray(command) &&
   command.length === 3 &&
@@ -25,6 +25,6 @@ export const isScript = (command: unknown): command is [string, '-c', string] =>
   command[1] === '-c' &&
   typeof command[2] === 'string'
 
-/** true: only a shell would understand this. */
+/** true: the text needs a shell, because it has operators, variables or patterns. */
 export const needsShell = (text: string): boolean =>
   /[|&;<>`\n]|\$\(|\*/.test(text.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, ''))

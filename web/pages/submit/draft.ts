@@ -1,24 +1,24 @@
 import { createIdempotencyKey } from '@berth-jobs/berth/client'
-/** The form of a new job, kept in the tab until the server has confirmed the job: a reload loses nothing. */
+/** The input of the form for a new job, stored in the tab until the server confirms the job, so it survives a reload. */
 
 export interface Draft {
   /** The spec in YAML. */
   text: string
   sweep: string
-  /** One for each form: a double click, a lost answer or a reload submits once. */
+  /** The idempotency key of the form: a double click, a lost response or a reload submits only one job. */
   key: string
-  /** When Submit was pressed, while its outcome is unknown. */
+  /** When the user pressed Submit; null: not pressed, or the result is known. */
   sentAt: number | null
 }
 
 const prefix = 'berth-draft:'
 
-/** A submission that was cut off longer ago is not continued by itself. */
+/** Maximum age of an interrupted submission that continues automatically after a reload. */
 export const continuedMsMax = 600_000
 
 export const createDraft = (text: string): Draft => ({ text, sweep: '', key: createIdempotencyKey(), sentAt: null })
 
-/** `source` is where the form began: empty, a job, or the spec of a link. */
+/** `source` names what the form was opened with: nothing, a job, or the spec of a link. */
 export function loadDraft(source: string): Draft | null {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(prefix + source) ?? 'null')
@@ -31,7 +31,7 @@ export function loadDraft(source: string): Draft | null {
 const isDraft = (value: unknown): value is Draft =>
   typeof value === 'object' && value !== null && 'key' in value && 'text' in value && typeof value.text === 'string'
 
-/** false: the tab has no room for it. */
+/** Returns false if the storage of the tab is full. */
 export function saveDraft(source: string, draft: Draft): boolean {
   try {
     sessionStorage.setItem(prefix + source, JSON.stringify(draft))

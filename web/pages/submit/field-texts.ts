@@ -1,11 +1,11 @@
 import { parse as parseYaml, stringify } from 'yaml'
 import { isScript, joinWords, splitWords } from './command-words.ts'
 
-/** How fields of a spec are written in a form: their value as text and back. */
+/** Converts the value of a spec field to the text in the form, and back. */
 export interface FieldText {
-  /** null: the text cannot hold this value; it is edited in YAML. */
+  /** Returns the text of a value; null: no text can express it, so it is edited in YAML. */
   format: (value: unknown) => string | null
-  /** undefined: the field is left out. A text that is not understood stays a text, which the server refuses. */
+  /** Returns the value of a text; undefined: remove the field. Returns an invalid text unchanged for the server to refuse. */
   parse: (text: string) => unknown
   isLong?: boolean
   placeholder?: string
@@ -23,7 +23,7 @@ const number: FieldText = {
   parse: (text) => (/^\s*-?(\d+\.?\d*|\.\d+)(e\d+)?\s*$/i.test(text) ? Number(text) : orNothing(text)),
 }
 
-/** A list with one entry in each line. */
+/** A list with an item on each line. */
 function lines<Item>(formatItem: (item: Item) => string | null, parseItem: (line: string) => unknown): FieldText {
   return {
     isLong: true,
@@ -54,7 +54,7 @@ const numbers: FieldText = {
   placeholder: '0, 1',
 }
 
-/** Objects with two texts, as `first=second`. */
+/** A list of objects with two string fields, written as `first=second`. */
 const pairs = (first: string, second: string): FieldText => ({
   ...lines<Record<string, unknown>>(
     (item) => {
@@ -127,7 +127,7 @@ export function formatSeconds(seconds: number): string {
   return parts.length === 0 ? '0' : parts.join(' ')
 }
 
-/** "2 h", "1 h 30 min", "90m"; a number alone is seconds. */
+/** A duration: "2 h", "1 h 30 min", "90m". A number without a unit is seconds. */
 const duration: FieldText = {
   format: (value) => (typeof value === 'number' && value >= 0 ? formatSeconds(value) : plain.format(value)),
   parse(text) {
@@ -145,7 +145,7 @@ const duration: FieldText = {
 
 const unitBytes = { TiB: 2 ** 40, GiB: 2 ** 30, MiB: 2 ** 20, KiB: 2 ** 10 } as const
 
-/** An amount in bytes: "16 GiB"; a number alone is GiB. */
+/** An amount of bytes: "16 GiB". A number without a unit is GiB. */
 const amount: FieldText = {
   format(value) {
     if (typeof value !== 'number') return plain.format(value)
@@ -165,7 +165,7 @@ const amount: FieldText = {
 
 const pad = (value: number) => String(value).padStart(2, '0')
 
-/** The moment in the zone of the reader, as `datetime-local` has it. */
+/** A time in the local time zone, in the format of `datetime-local`. */
 const moment: FieldText = {
   format(value) {
     if (value === undefined) return ''
@@ -176,7 +176,7 @@ const moment: FieldText = {
   parse: (text) => (text === '' ? undefined : new Date(text).toISOString()),
 }
 
-/** Names in one line: "A100, !V100". */
+/** A list of names on one line: "A100, !V100". */
 const names: FieldText = {
   format: (value) => (value === undefined ? '' : Array.isArray(value) ? value.join(', ') : null),
   parse: (text) => {
@@ -185,7 +185,7 @@ const names: FieldText = {
   },
 }
 
-/** A command in a shell, or a program with its arguments. */
+/** `WORDS`: a program with arguments. `SCRIPT`: a shell script. */
 export type CommandMode = 'WORDS' | 'SCRIPT'
 
 export function parseCommand(mode: CommandMode, text: string): readonly string[] | undefined {
@@ -193,7 +193,7 @@ export function parseCommand(mode: CommandMode, text: string): readonly string[]
   return mode === 'SCRIPT' ? ['sh', '-c', text] : splitWords(text)
 }
 
-/** null: the command is edited in YAML. */
+/** Returns the command as text; null: it can only be edited in YAML. */
 export function formatCommand(value: unknown): { mode: CommandMode; text: string } | null {
   if (value === undefined) return { mode: 'WORDS', text: '' }
   if (!Array.isArray(value) || value.some((word) => typeof word !== 'string')) return null

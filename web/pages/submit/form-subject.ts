@@ -2,7 +2,7 @@ import type { SubmitChoicesQuery } from '../../generated/graphql.ts'
 import type { DraftSpec, Edit } from './spec-text.ts'
 import type { Violation } from './violations.ts'
 
-/** The spec that the fields of the form read and change, and its refusals. */
+/** What the fields of the form work on: the spec, its violations, and the function that changes it. */
 export interface FormSubject {
   spec: DraftSpec
   edit: (edits: readonly Edit[]) => void
@@ -10,20 +10,20 @@ export interface FormSubject {
   choices: Choices
 }
 
-/** Names to choose from, and the fields that matter. */
+/** The options of fields such as queue and executor. */
 export interface Choices {
   queues: readonly { name: string; pool: string | null; isDefault: boolean }[]
   executors: readonly string[]
   launchers: readonly string[]
   gpuModels: readonly string[]
   teams: readonly string[]
-  /** Whether an executor that may run the job supports a field. */
+  /** true: an executor that may run the job supports the field. */
   supports: (field: string) => boolean
 }
 
 const unique = (names: readonly string[]) => [...new Set(names)]
 
-/** The choices for a spec: its queue decides the pool, and the pool or the spec the executors. */
+/** Derives the options from a spec: its queue decides the pool, and the spec or the pool decides the executors. */
 export function readChoices(facts: SubmitChoicesQuery | undefined, spec: DraftSpec): Choices {
   const queues = (facts?.submissionQueues ?? []).map(({ name, pool, isDefault }) => ({
     name,

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { nameJob } from '../../parts/server-text.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
-/** A changed copy of a waiting job was submitted: offers to cancel the job that still waits. */
+/** Offers to cancel a waiting job after a changed copy of it was submitted. */
 export async function offerCancel(id: string): Promise<void> {
   const { job } = await client.request(PeekJobDocument, { id }, { attempts: 4 })
   if (job?.stateCategory !== 'WAITING' || !job.allowedActions.includes('CANCEL')) return

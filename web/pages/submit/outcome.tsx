@@ -9,12 +9,12 @@ import type { DryRun, Preview } from './use-dry-run.ts'
 
 interface OutcomeProps {
   dryRun: DryRun
-  /** Number of jobs of the form. */
+  /** Number of jobs that the form submits. */
   count: number
   onShowField: (path: string) => void
 }
 
-/** The prediction of the server for what the form says now. */
+/** Shows what the server predicts for the current input. */
 export function Outcome({ dryRun, count, onShowField }: OutcomeProps) {
   const { preview, refusal, violations, failure, isPending } = dryRun
   return (
@@ -140,7 +140,7 @@ function Quota({ quota, count }: { quota: Preview['quotas'][number]; count: numb
   )
 }
 
-/** `COST_PER_DAY`: "Cost per day". */
+/** COST_PER_DAY → "Cost per day". */
 const toWords = (name: string) => name.charAt(0) + name.slice(1).toLowerCase().replaceAll('_', ' ')
 
 const formatGpus = (ids: readonly number[]) =>
@@ -157,7 +157,7 @@ export function formatOutcome({ wouldBe, nodeNames, gpuIds, position }: Preview)
   return position === null ? 'Waits' : `Waits at position ${formatCount(position)}`
 }
 
-/** When and where the job would start, or why it would wait. */
+/** Shows when and where the job would start, or why it would wait. */
 function Start({ preview }: { preview: Preview }) {
   const nowMs = useNow()
   const { wouldBe, reasons, estimatedStart, fit } = preview

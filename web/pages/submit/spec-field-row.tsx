@@ -2,7 +2,7 @@ import { useId, useState } from 'react'
 import { isSame } from '../../parts/changed-values.ts'
 import { type FieldText, findFieldText } from './field-texts.ts'
 import type { FormSubject } from './form-subject.ts'
-import { readValue, type SpecField, violationPaths, writeValue } from './spec-fields.ts'
+import { listViolationPaths, readValue, type SpecField, writeValue } from './spec-fields.ts'
 import styles from './spec-form.module.css'
 
 interface RowProps {
@@ -10,13 +10,13 @@ interface RowProps {
   subject: FormSubject
 }
 
-/** The messages at a field, and at the parts of it. */
+/** Returns the messages of violations at a field and below it. */
 export const findMessages = (subject: Pick<FormSubject, 'violations'>, path: string): string[] =>
   subject.violations
-    .filter((each) => violationPaths(path).some((own) => each.path === own || each.path.startsWith(`${own}.`)))
+    .filter((each) => listViolationPaths(path).some((own) => each.path === own || each.path.startsWith(`${own}.`)))
     .map(({ message }) => message)
 
-/** One field of the spec: label, control, help, and the refusals of the server. */
+/** A field of the spec with its label, control, help, and violations. */
 export function SpecFieldRow({ field, subject }: RowProps) {
   const id = useId()
   const messages = findMessages(subject, field.path)
@@ -43,10 +43,10 @@ export function SpecFieldRow({ field, subject }: RowProps) {
   )
 }
 
-/** Without limits, which the server reports when they are exceeded. */
+/** Removes limits from a help text, because the server reports them when they are exceeded. */
 const shorten = (help: string) => help.replace(/ At most [\d,]+\.$/, '').replaceAll('`', '')
 
-/** Of the fields that everybody fills in. */
+/** Shorter help for the most used fields. */
 const shortHelp: Readonly<Record<string, string>> = {
   image: '',
   queue: '',
@@ -102,7 +102,7 @@ function listOptions({ path, values }: SpecField, { choices }: FormSubject): rea
   return null
 }
 
-/** `x11` is an object with one field; all others are their own text. */
+/** Converts a value to an option. `x11` is an object with one field; other values are texts. */
 const toOption = (path: string, value: unknown): string => {
   if (value === undefined) return ''
   if (path !== 'x11') return typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -135,7 +135,7 @@ function Choice({ field, control, value, onChange, options }: ChoiceProps) {
   )
 }
 
-/** Keeps the characters as typed for as long as they mean the value of the spec. */
+/** Keeps the text as the user typed it, as long as it stands for the value in the spec. */
 function useTyped(text: FieldText, value: unknown) {
   const [typed, setTyped] = useState<string | null>(null)
   const isCurrent = typed !== null && isSame(text.parse(typed), value)

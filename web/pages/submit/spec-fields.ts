@@ -1,9 +1,9 @@
 import { type InputField, inputTypes } from '../../generated/spec-fields.ts'
 import { type DraftSpec, type Edit, readField } from './spec-text.ts'
 
-/** The fields of the form: those of the schema, in groups. */
+/** A field of JobSpecInput, with its path. */
 export interface SpecField extends InputField {
-  /** As in YAML: `resources.cpu`. */
+  /** The path in YAML: `resources.cpu`. */
   path: string
   label: string
 }
@@ -21,7 +21,7 @@ function listFields(typeName: string, prefix: string): SpecField[] {
 
 const acronyms = /\b(cpu|gpu|dns|cuda|id|ids)\b/gi
 
-/** `gpuTensorCores`: "GPU tensor cores". */
+/** `gpuTensorCores` → "GPU tensor cores". */
 function humanize(name: string): string {
   const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   const text = words.replace(acronyms, (word) => (word.endsWith('s') ? 'IDs' : word.toUpperCase()))
@@ -55,7 +55,7 @@ const labels: Readonly<Record<string, string>> = {
 
 const table = new Map(listFields('JobSpecInput', '').map((field) => [field.path, field]))
 
-/** Fields that the form writes together with another field. */
+/** Fields without a control of their own, because the control of another field writes them. */
 const written = ['resources.memoryBytes', 'resources.gpuMemoryBytes']
 
 export const essentials = [
@@ -130,7 +130,7 @@ export function findField(path: string): SpecField {
 
 const splitPath = (path: string): string[] => path.split('.')
 
-/** GiB and bytes are two fields of the schema and one of the form, in bytes. */
+/** The schema has a field in GiB and one in bytes; the form has one control for both, in bytes. */
 const inBytes: Readonly<Record<string, string>> = {
   'resources.memoryGib': 'resources.memoryBytes',
   'resources.gpuMemoryGib': 'resources.gpuMemoryBytes',
@@ -157,12 +157,12 @@ export function writeValue(path: string, value: unknown): Edit[] {
   ]
 }
 
-/** The paths at which the server refuses what a field of the form writes. */
-export const violationPaths = (path: string): string[] => [
+/** Lists the paths at which the server may report violations of a form field. */
+export const listViolationPaths = (path: string): string[] => [
   path,
   ...(inBytes[path] === undefined ? [] : [inBytes[path]]),
 ]
 
-/** The name by which an executor supports a field: `retry.maxAttempts` is a part of `retry`. */
-export const supportedName = (path: string): string =>
+/** Converts a path to the name in an executor's list of supported fields: `retry.maxAttempts` → `retry`. */
+export const toSupportName = (path: string): string =>
   path.startsWith('resources.') ? path : (path.split('.')[0] ?? path)

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react'
 import { CommandField } from './command-field.tsx'
 import type { FormSubject } from './form-subject.ts'
 import { findMessages, SpecFieldRow } from './spec-field-row.tsx'
-import { essentials, findField, moreGroups, readValue, type SpecField, supportedName } from './spec-fields.ts'
+import { essentials, findField, moreGroups, readValue, type SpecField, toSupportName } from './spec-fields.ts'
 import styles from './spec-form.module.css'
 
-/** The fields of a spec: the usual ones, and the others that the executor supports. */
+/** The form of a spec: the most used fields, and further fields that the executor supports. */
 export function SpecForm({ subject }: { subject: FormSubject }) {
   const groups = moreGroups
     .map(({ title, fields }) => ({ title, fields: fields.filter((field) => isShown(field, subject)) }))
@@ -13,7 +13,7 @@ export function SpecForm({ subject }: { subject: FormSubject }) {
   const more = groups.flatMap(({ fields }) => fields)
   const isWanted = more.some(({ path }) => hasContent(path, subject))
   const [isOpen, setOpen] = useState(isWanted)
-  // Opens by itself if it hides something; only the reader closes it.
+  // Opens automatically if a hidden field has a value or a violation. Only the user closes it.
   useEffect(() => {
     if (isWanted) setOpen(true)
   }, [isWanted])
@@ -49,9 +49,9 @@ export function SpecForm({ subject }: { subject: FormSubject }) {
 const hasContent = (path: string, subject: FormSubject) =>
   readValue(subject.spec, path) !== undefined || findMessages(subject, path).length > 0
 
-/** Fields that no executor of the pool supports are left out, unless the spec has them. */
+/** Hides fields that no executor of the pool supports, unless the spec has them. */
 function isShown({ path }: SpecField, subject: FormSubject): boolean {
   if (hasContent(path, subject)) return true
   if (path === 'resources.gpuModel' && readValue(subject.spec, 'resources.gpu') === undefined) return false
-  return subject.choices.supports(supportedName(path))
+  return subject.choices.supports(toSupportName(path))
 }

@@ -1,12 +1,12 @@
 import { translateEai } from '@berth-jobs/berth/client'
 import { Document, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml'
 
-/** A spec as people write it: fields of JobSpecInput, not checked yet. */
+/** A spec as the user wrote it: fields of JobSpecInput, not validated. */
 export type DraftSpec = Readonly<Record<string, unknown>>
 
 export type Path = readonly (string | number)[]
 
-/** A message at a place of the text. */
+/** A message about a range of the text. */
 export interface Mark {
   from: number
   to: number
@@ -14,18 +14,18 @@ export interface Mark {
 }
 
 export interface ParsedSpec {
-  /** null: the text is not a spec; `marks` say why. */
+  /** The spec; null: the text is not a spec, and `marks` say why. */
   spec: DraftSpec | null
   marks: readonly Mark[]
 }
 
 export interface Edit {
   path: Path
-  /** undefined: the field is left out. */
+  /** The new value; undefined: remove the field. */
   value: unknown
 }
 
-/** Larger specs make every key slow; the command line submits them. */
+/** Larger specs would make typing slow. The command line can submit them. */
 export const specCharactersMax = 1_000_000
 
 const textOptions = { lineWidth: 0 }
@@ -51,7 +51,7 @@ export function parseSpecText(text: string): ParsedSpec {
   }
 }
 
-/** A job file with the names of the EAI Toolkit gets ours. Throws a `JobFileError` for one that cannot be translated. */
+/** Translates a job file of the EAI Toolkit to a spec. Throws a `JobFileError` if that is not possible. */
 export function translateFile(text: string): { text: string; warnings: readonly string[] } {
   const { spec } = parseSpecText(text)
   if (spec === null) return { text, warnings: [] }
@@ -60,7 +60,7 @@ export function translateFile(text: string): { text: string; warnings: readonly 
   return { text: isOurs ? text : formatSpecText(translated as DraftSpec), warnings }
 }
 
-/** GraphQL makes a list of a single text: `echo hello` would be the name of one program. */
+/** Marks strings in place of lists. GraphQL would accept `echo hello` as a list with one item, the name of a program. */
 function findPlainLists(document: Document, spec: DraftSpec): Mark[] {
   return ['command', 'arguments'].flatMap((field) => {
     const value = spec[field]
@@ -76,7 +76,7 @@ function findPlainLists(document: Document, spec: DraftSpec): Mark[] {
 export const formatSpecText = (spec: DraftSpec): string =>
   Object.keys(spec).length === 0 ? '' : String(new Document(spec).toString(textOptions))
 
-/** Changes fields in the text and keeps its comments. Objects that become empty are left out. */
+/** Changes fields in the YAML text, and keeps its comments. Removes objects that become empty. */
 export function editSpecText(text: string, edits: readonly Edit[]): string {
   const document = parseDocument(text, { logLevel: 'error' })
   if (document.errors.length > 0) return text
@@ -99,7 +99,7 @@ function removeField(document: Document, path: Path) {
 
 type Range = Pick<Mark, 'from' | 'to'>
 
-/** The place of a field; of the nearest object around it, if the text does not have it. */
+/** Finds the range of a field or, if the text does not have it, of the nearest object around it. */
 function findRange(document: Document, path: Path): Range {
   let node: unknown = document.contents
   let found: Range = { from: 0, to: 0 }
@@ -112,7 +112,7 @@ function findRange(document: Document, path: Path): Range {
   return found
 }
 
-/** A field or an entry, with the place of its value, or of its name if the value has several lines. */
+/** Finds a field or list item. `range` is that of the value or, if the value is an object or a list, of the name. */
 function findPart(node: unknown, part: string | number): { value: unknown; range: Range | null } {
   if (isSeq(node)) {
     const value = node.items[Number(part)]
@@ -128,7 +128,7 @@ function findPart(node: unknown, part: string | number): { value: unknown; range
 const toRange = (node: unknown): Range | null =>
   isNode(node) && node.range ? { from: node.range[0], to: node.range[1] } : null
 
-/** The refusals of the server at their places in the text. */
+/** Converts violations to marks at their ranges in the text. */
 export function markViolations(text: string, violations: readonly { path: string; message: string }[]): Mark[] {
   if (violations.length === 0) return []
   const document = parseDocument(text, { logLevel: 'error' })

@@ -30,7 +30,7 @@ function copyForm(title: string, format: () => string) {
   try {
     void copy(format(), title)
   } catch {
-    // Values of the draft are still of wrong types.
+    // Formatting fails if values of the draft have wrong types.
     showToast('Correct the marked values first.', { isTrouble: true })
   }
 }
@@ -45,7 +45,7 @@ function saveSpec(text: string, spec: DraftSpec | null) {
   saveFile(`${name}.yaml`, text, 'application/yaml')
 }
 
-/** The two views of the spec, and its ways in and out. */
+/** Buttons to switch between form and YAML, and to open, save and copy the spec. */
 export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
   const file = useRef<HTMLInputElement>(null)
   const open = async (chosen: File | undefined) => {

@@ -15,23 +15,23 @@ export type SubmittedJob = Extract<SubmitOneMutation['submitJob'], { __typename:
 export interface Trouble {
   message: string
   violations: readonly Violation[]
-  /** true: the key of the form belongs to a job with another spec. */
+  /** true: the idempotency key was used for a job with another spec. */
   isConflict: boolean
 }
 
-/** One job of a sweep. */
+/** The result of submitting a job of a sweep. */
 export interface SweepResult {
   index: number
   jobId: string | null
-  /** The refusal; null: submitted. */
+  /** Why the server refused the job; null: it was submitted. */
   message: string | null
 }
 
-/** A retry of the same key submits nothing twice, so the answer is awaited through every outage. */
+/** Retries without limit, because a retry with the same idempotency key cannot submit a job twice. */
 const untilAnswered = { attempts: Number.POSITIVE_INFINITY }
 const jobsPerCall = 100
 
-/** The server checks the spec; until then its type is a claim. */
+/** Makes the input of a submission. The cast is safe, because the server validates the spec. */
 export const toInput = (spec: DraftSpec, idempotencyKey: string): SubmitJobInput => ({
   spec: spec as JobSpecInput,
   idempotencyKey,
@@ -69,7 +69,7 @@ interface Batch {
   report: (results: readonly SweepResult[]) => void
 }
 
-/** Submits all jobs of a sweep, call by call. Returns the trouble that ended it early, or that jobs were refused; null: none. */
+/** Submits all jobs of a sweep in several calls. Returns what went wrong; null: all jobs were submitted. */
 export async function submitSweep({ specs, key, signal, report }: Batch): Promise<Trouble | null> {
   const results: SweepResult[] = []
   try {

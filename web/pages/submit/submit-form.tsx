@@ -8,7 +8,7 @@ import { useQuery } from '../../ground/resource.ts'
 import { Button, buttonClasses, Key } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
 import { Empty, Loading } from '../../parts/page-states.tsx'
-import { fill, parseSweep } from './combinations.ts'
+import { fillReferences, parseSweep } from './combinations.ts'
 import { type Draft, saveDraft } from './draft.ts'
 import { readChoices } from './form-subject.ts'
 import { formatOutcome, Outcome } from './outcome.tsx'
@@ -25,7 +25,7 @@ const YamlEditor = lazy(() => loadPart(() => import('./yaml-editor.tsx')))
 const choicesMs = 60_000
 const empty: DraftSpec = {}
 
-/** The form of one job or of a sweep, and its prediction. */
+/** The form for a job or a sweep, with the prediction of the server. */
 export function SubmitForm({ source, first }: { source: string; first: Draft }) {
   const { view, from } = useSearch({ from: '/jobs/new' })
   const { draft, change, isKept } = useDraft(source, first)
@@ -39,7 +39,7 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   const fields = useKeptFocus(isSending)
   const isReady = sent !== null && Object.keys(sent).length > 0 && !isSending
   const [combination] = sweep.combinations
-  const tried = isReady ? ((combination ? fill(sent, combination) : sent) as DraftSpec) : null
+  const tried = isReady ? ((combination ? fillReferences(sent, combination) : sent) as DraftSpec) : null
   const dryRun = useDryRun(tried && toInput(tried, draft.key))
   const violations = [...dryRun.violations, ...(trouble?.violations ?? [])]
   const count = Math.max(1, sweep.combinations.length)
@@ -97,7 +97,7 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   )
 }
 
-/** Fields lose the focus while they are disabled; afterwards the same one has it again. */
+/** Restores the focus after the fields were disabled, because a disabled field loses it. */
 function useKeptFocus(isDisabled: boolean): RefObject<HTMLFieldSetElement | null> {
   const fields = useRef<HTMLFieldSetElement>(null)
   const focused = useRef<HTMLElement>(null)
@@ -118,7 +118,7 @@ function useChoices(spec: DraftSpec) {
   return readChoices(value, spec)
 }
 
-/** The draft, kept in the tab at each change. */
+/** The draft, which is stored in the tab at each change. */
 function useDraft(source: string, first: Draft) {
   const [draft, setDraft] = useState(first)
   const [isKept, setKept] = useState(true)
@@ -131,7 +131,7 @@ function useDraft(source: string, first: Draft) {
   return { draft, change, isKept }
 }
 
-/** The form cannot show a text that is not a spec. */
+/** Shown instead of the form if the text is not a spec. */
 function BrokenText({ text, marks }: { text: string; marks: readonly Mark[] }) {
   const [mark] = marks
   const line = text.slice(0, mark?.from ?? 0).split('\n').length
@@ -149,7 +149,7 @@ function BrokenText({ text, marks }: { text: string; marks: readonly Mark[] }) {
   )
 }
 
-/** The prediction in one line, where the page has no room beside the form. */
+/** Summarizes the prediction in one line, for narrow pages. */
 function summarize({ preview, refusal, violations }: DryRun): string {
   if (preview) return preview.idempotentJob ? 'Submitted already' : formatOutcome(preview)
   if (violations.length > 0) return `${plural(violations.length, 'value')} to correct`

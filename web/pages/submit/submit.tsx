@@ -13,12 +13,12 @@ import { createDraft, loadDraft } from './draft.ts'
 import { formatSpecText, parseSpecText } from './spec-text.ts'
 import { SubmitForm } from './submit-form.tsx'
 
-/** A new job: an empty form, the spec of a job (`from`), or that of a link (`#spec=`). */
+/** The page for a new job. The form is empty, or has the spec of a job (`from`) or of a link (`#spec=`). */
 export function SubmitPage() {
   usePageTitle('New job')
   const { from } = useSearch({ from: '/jobs/new' })
   const may = useMay()
-  // The router decodes the fragment; this is as it was sent.
+  // Renders again when the fragment changes. Its text comes from `location`, because the router decodes it.
   useRouterState({ select: ({ location }) => location.hash })
   const { hash } = window.location
   if (!may('JOB_SUBMIT'))
@@ -40,7 +40,7 @@ function LinkedSpec({ hash }: { hash: string }) {
         It was probably cut off. Ask for the whole link.
       </Empty>
     )
-  // The same text has several forms as a fragment.
+  // The key is the decoded text, because a fragment can encode the same text in several ways.
   const source = `#${text}`
   return <SubmitForm key={source} source={source} first={loadDraft(source) ?? createDraft(toYaml(text))} />
 }
@@ -58,7 +58,7 @@ function SpecFrom({ id }: { id: string }) {
   return <SubmitForm source={id} first={createDraft(formatSpecText(spec))} />
 }
 
-/** Links of pages have JSON. */
+/** Converts the JSON of a link to YAML. */
 function toYaml(text: string): string {
   const { spec } = parseSpecText(text)
   return spec && text.trimStart().startsWith('{') ? formatSpecText(spec) : text

@@ -21,7 +21,7 @@ const describeCombination = (combination: Combination | undefined) =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')
 
-/** Names with values: one job for each combination. */
+/** A field for names with values. Each combination of values becomes a job. */
 export function SweepField({ text, sweep, spec, results, onChange }: SweepFieldProps) {
   const id = useId()
   const { combinations, trouble } = sweep

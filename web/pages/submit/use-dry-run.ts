@@ -10,20 +10,20 @@ export type Preview = Extract<DryRunQuery['previewJob'], { __typename: 'JobPrevi
 export type DryRunRefusal = Exclude<DryRunQuery['previewJob'], { __typename: 'JobPreview' }>
 
 export interface DryRun {
-  /** The last prediction. */
+  /** The last prediction; null: none yet. */
   preview: Preview | null
-  /** The reason why the submission would be refused. */
+  /** Why the server would refuse the submission; null: it would not. */
   refusal: DryRunRefusal | null
   violations: readonly Violation[]
   failure: RequestFailed | null
-  /** true: the prediction is of an earlier input; a newer one is on its way. */
+  /** true: the prediction is for an earlier input, and a newer one is being read. */
   isPending: boolean
 }
 
 const repeatMs = 15_000
 const nothing: DryRun = { preview: null, refusal: null, violations: [], failure: null, isPending: false }
 
-/** Predicts the outcome of a submission: 300 ms after its last change, and again while the page is visible. */
+/** Predicts the outcome of a submission by a dry run, 300 ms after the last change, and then repeatedly. */
 export function useDryRun(input: SubmitJobInput | null): DryRun {
   const wanted = input === null ? '' : JSON.stringify(input)
   const settled = useSettled(wanted)
@@ -35,7 +35,7 @@ export function useDryRun(input: SubmitJobInput | null): DryRun {
       const submit = JSON.parse(settled) as SubmitJobInput
       return (await client.request(DryRunDocument, { input: { submit } }, { signal })).previewJob
     },
-    // A change cancels the request before it.
+    // The next change aborts the running request.
     { everyMs: repeatMs, isOff: settled === '' || !isCurrent },
   )
   if (wanted === '') return nothing

@@ -12,17 +12,17 @@ import { type SubmittedJob, type SweepResult, submitOne, submitSweep, type Troub
 export interface Submission {
   isSending: boolean
   trouble: Trouble | null
-  /** Jobs of a sweep that have their result. */
+  /** Results of the jobs of a sweep so far. */
   results: readonly SweepResult[]
   submit: () => void
   stop: () => void
-  /** Forgets the refusal, because the input has changed. */
+  /** Clears the refusal after the input has changed. */
   clear: () => void
 }
 
 interface Subject {
   source: string
-  /** The job that the form began with. */
+  /** The id of the job whose spec the form was opened with. */
   from: string | undefined
   draft: Draft
   spec: DraftSpec | null
@@ -30,11 +30,11 @@ interface Subject {
   change: (change: Partial<Draft>) => void
 }
 
-/** The value of the label `sweep` of all jobs of a form. */
+/** Makes the value of the label `sweep`, the same for all jobs of a form. */
 const labelSweep = (spec: DraftSpec, key: string): string =>
   `${typeof spec['name'] === 'string' ? spec['name'].slice(0, 200) : 'sweep'}-${key.slice(0, 6)}`
 
-/** Sends the form once at a time. A submission that a reload cut off goes on. */
+/** Submits the form once at a time. Continues a submission that a reload interrupted. */
 export function useSubmission(subject: Subject): Submission {
   const navigate = useNavigate()
   const latest = useRef(subject)

@@ -1,7 +1,7 @@
-/** The refusals of a spec: by rules of the server, or by the types of the schema. Paths begin at the spec. */
+/** Reads violations of a spec: of rules of the server, or of types of the schema. Paths are relative to the spec. */
 
 export interface Violation {
-  /** As in YAML: `labels.0.key`; empty: the whole spec. */
+  /** The path in YAML: `labels.0.key`; empty: the whole spec. */
   path: string
   message: string
 }
@@ -11,7 +11,7 @@ interface Problem {
   violations?: readonly { path: readonly string[]; message: string }[]
 }
 
-/** Violations with an empty path are about the whole spec. */
+/** Converts a problem of the API. A violation without a path in the spec gets the empty path. */
 export function readViolations({ message, violations = [] }: Problem): Violation[] {
   if (violations.length === 0) return [{ path: '', message }]
   return violations.map(({ path, message: text }) => {
@@ -22,7 +22,7 @@ export function readViolations({ message, violations = [] }: Problem): Violation
 
 const typeError = /Variable "\$input[^":]*?\.spec([^":]*)": ([\s\S]*?)(?=; Variable "\$input|$)/g
 
-/** Values that the schema does not allow are refused by one sentence for each, which names the path. */
+/** Reads violations from the message of a GraphQL error, which has a sentence with the path for each invalid value. */
 export function readTypeErrors(message: string): Violation[] {
   return [...message.matchAll(typeError)].map(([, place = '', text = '']) => {
     const [, field] = text.match(/^Field "(\w+)" /) ?? []
@@ -40,7 +40,7 @@ const expected: Readonly<Record<string, string>> = {
   Boolean: 'true or false',
 }
 
-/** The sentences of the schema in the words of a form. */
+/** Rewrites a message of the GraphQL library for users of the form. */
 function toPlainWords(text: string): string {
   const [, type = '', given] = text.match(/^(\w+) cannot represent .*?: ([\s\S]*)$/) ?? []
   if (expected[type]) return `Must be ${expected[type]} (given: ${given})`

@@ -1,7 +1,7 @@
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { type InputField, inputTypes } from '../../generated/spec-fields.ts'
 
-/** The object type at a place of the YAML: by the indented keys above the line. null: not an object of the spec. */
+/** Finds the object type at the cursor from the less indented keys above the line; null: not an object of the spec. */
 export function findType(linesAbove: readonly string[], indent: number): string | null {
   const keys: string[] = []
   let depth = indent
@@ -22,7 +22,7 @@ export function findType(linesAbove: readonly string[], indent: number): string 
 const listValues = ({ type, values }: InputField): readonly string[] =>
   values ?? (type === 'Boolean' ? ['true', 'false'] : [])
 
-/** Completes names of fields, and values of enumerations and queues. */
+/** Completes field names, enum values and queue names. */
 export const completeSpec =
   (names: (field: string) => readonly string[]) =>
   ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {

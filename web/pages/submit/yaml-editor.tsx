@@ -43,7 +43,7 @@ const look = EditorView.theme({
   },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--selected)', color: 'var(--ink)' },
   '.cm-completionInfo': { maxWidth: '320px', font: 'var(--cell)' },
-  // The pictures of the editor are data: URLs, which the content security policy refuses.
+  // Replaces the pictures of the editor, which are data: URLs that the content security policy forbids.
   '.cm-lintRange-error, .cm-lintRange-active': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--danger)',
@@ -59,7 +59,7 @@ const look = EditorView.theme({
   '.cm-diagnostic-error': { borderLeftColor: 'var(--danger)' },
 })
 
-/** The usual colours, lighter on dark. */
+/** Colours of the syntax, lighter in the dark theme. */
 const colors = HighlightStyle.define(
   defaultHighlightStyle.specs.map(({ color, ...spec }) => ({
     ...spec,
@@ -67,7 +67,7 @@ const colors = HighlightStyle.define(
   })),
 )
 
-/** The styles of the editor pass the content security policy by the nonce of the page. */
+/** Reads the nonce of the page, which the styles of the editor need under the content security policy. */
 const readNonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 
 const setup: Extension = [
@@ -87,7 +87,7 @@ const setup: Extension = [
   placeholder('command: [python, train.py]\nresources:\n  gpu: 1'),
   EditorView.lineWrapping,
   EditorView.contentAttributes.of({ 'aria-label': 'Spec in YAML' }),
-  // Ctrl Enter submits; the editor would insert a line.
+  // Keeps Ctrl Enter for submitting. The editor would insert a line.
   keymap.of([
     ...completionKeymap,
     ...lintKeymap,
@@ -105,7 +105,7 @@ const toDiagnostic = ({ from, to, message }: Mark, length: number): Diagnostic =
   severity: 'error',
 })
 
-/** The spec as text, with the refusals at their lines. */
+/** An editor for the spec in YAML, which shows violations at their lines. */
 export default function YamlEditor({ text, marks, choices, isDisabled, onChange }: EditorProps) {
   const box = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
@@ -138,7 +138,7 @@ export default function YamlEditor({ text, marks, choices, isDisabled, onChange 
     created.focus()
     return () => created.destroy()
   }, [])
-  // Another file or draft replaces the text; what is typed here is there already.
+  // Replaces the text when it differs from the editor's, such as after opening a file.
   useEffect(() => {
     const { current } = view
     if (!current || current.state.doc.toString() === text) return

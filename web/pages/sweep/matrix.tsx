@@ -8,7 +8,7 @@ import { nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
 import styles from './sweep.module.css'
-import { heatOf, labelOf, runTimeMs } from './sweep-axes.ts'
+import { chooseHeatStep, measureRunMs, readLabel } from './sweep-axes.ts'
 
 export const shows = [
   { name: 'state', title: 'state' },
@@ -27,20 +27,20 @@ interface MatrixProps {
   jobs: readonly JobRow[]
   label: string
   x: Axis
-  /** null: one label differs, and there is one line. */
+  /** The vertical axis; null: only one label differs, so the matrix has one row. */
   y: Axis | null
   by: Show
-  /** Reads the last value of the chosen metric; null: the job has none. */
+  /** Returns the last value of the chosen metric; null: the job has none. */
   readMetric: (job: JobRow) => number | null
 }
 
-/** A cell for each pair of values. Several jobs in a cell: the mean of their numbers. */
+/** A matrix with a cell for each pair of values. A cell with several jobs shows the mean of their numbers. */
 export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
   const nowMs = useNow()
   const lines = y?.values ?? [null]
   const numbers = {
     state: () => null,
-    duration: (job: JobRow) => runTimeMs(job, nowMs),
+    duration: (job: JobRow) => measureRunMs(job, nowMs),
     progress: (job: JobRow) => job.progress?.fraction ?? null,
     metric: readMetric,
   } satisfies Record<Show, (job: JobRow) => number | null>
@@ -48,7 +48,7 @@ export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
   const cells = lines.map((line) =>
     x.values.map((column) => {
       const found = jobs.filter(
-        (job) => labelOf(job, x.key) === column && (!y || line === null || labelOf(job, y.key) === line),
+        (job) => readLabel(job, x.key) === column && (!y || line === null || readLabel(job, y.key) === line),
       )
       const known = found.map(read).filter((each) => each !== null)
       const mean = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0) / known.length
@@ -80,7 +80,7 @@ export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
                     search={[label, `${x.key}=${column}`, y && `${y.key}=${lines[i]}`].filter(Boolean).join(',')}
                     by={by}
                     mean={mean}
-                    heat={heatOf(mean, all)}
+                    heat={chooseHeatStep(mean, all)}
                   />
                 </td>
               ))}

@@ -4,12 +4,12 @@ import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import styles from './parallel-coordinates.module.css'
-import { labelOf } from './sweep-axes.ts'
+import { readLabel } from './sweep-axes.ts'
 import { type Best, type LastValues, titleMetric } from './sweep-metrics.ts'
 
 interface ParallelCoordinatesProps {
   jobs: readonly JobRow[]
-  /** Labels that differ, with their values in order. */
+  /** Labels that differ between the jobs, with their sorted values. */
   axes: ReadonlyMap<string, readonly string[]>
   metric: { name: string; best: Best }
   values: LastValues
@@ -18,14 +18,14 @@ interface ParallelCoordinatesProps {
 interface Axis {
   title: string
   marks: readonly { text: string; place: number }[]
-  /** 0 at the bottom … 1 at the top; undefined: the job has no value. */
+  /** Returns the position on the axis, 0 (bottom) … 1 (top); undefined: the job has no value. */
   placeOf: (job: JobRow) => number | undefined
 }
 
 const middle = 0.5
 const marksMax = 9
 
-/** A line for each job through its parameters to its metric. The table below has the same values. */
+/** Draws a line for each job through its labels to its metric. The table below the chart has the same values. */
 export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoordinatesProps) {
   const metricAxis = toMetricAxis(jobs, metric.name, values)
   const title = titleMetric(metric.name, [...axes.keys()])
@@ -71,7 +71,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
   )
 }
 
-/** The values of a label at equal distances, because rates and sizes often differ by factors. */
+/** Makes an axis with the values of a label at equal distances, because rates and sizes often differ by factors. */
 function toLabelAxis(key: string, known: readonly string[]): Axis {
   const placeAt = (i: number) => (known.length === 1 ? middle : i / (known.length - 1))
   const each = Math.ceil(known.length / marksMax)
@@ -79,7 +79,7 @@ function toLabelAxis(key: string, known: readonly string[]): Axis {
     title: key,
     marks: known.map((text, i) => ({ text, place: placeAt(i) })).filter((_, i) => i % each === 0),
     placeOf: (job) => {
-      const at = known.indexOf(labelOf(job, key) ?? '')
+      const at = known.indexOf(readLabel(job, key) ?? '')
       return at === -1 ? undefined : placeAt(at)
     },
   }

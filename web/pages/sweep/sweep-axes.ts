@@ -1,6 +1,6 @@
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 
-/** Keys of labels whose values differ between the jobs, with their values in order. */
+/** Finds the label keys whose values differ between the jobs, with their sorted values. */
 export function findAxes(
   jobs: readonly Pick<JobRow, 'labels'>[],
   except: string,
@@ -17,24 +17,24 @@ export function findAxes(
 
 const isNumber = (text: string) => text.trim() !== '' && Number.isFinite(Number(text))
 
-/** Numbers by their size, other values as texts. */
+/** Sorts values as numbers if all are numbers, otherwise as texts. */
 export const sortValues = (values: readonly string[]): readonly string[] =>
   values.every(isNumber)
     ? values.toSorted((a, b) => Number(a) - Number(b))
     : values.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 
-export const labelOf = ({ labels }: Pick<JobRow, 'labels'>, key: string): string | undefined =>
+export const readLabel = ({ labels }: Pick<JobRow, 'labels'>, key: string): string | undefined =>
   labels.find((label) => label.key === key)?.value
 
-/** Run time in ms, until now if it goes on; null: it did not run. */
-export function runTimeMs({ startedAt, finishedAt }: Pick<JobRow, 'startedAt' | 'finishedAt'>, nowMs: number) {
+/** Returns the run time of a job, so far if it is running; null: it did not run. */
+export function measureRunMs({ startedAt, finishedAt }: Pick<JobRow, 'startedAt' | 'finishedAt'>, nowMs: number) {
   return startedAt === null ? null : Math.max(0, (finishedAt ? Date.parse(finishedAt) : nowMs) - Date.parse(startedAt))
 }
 
 const heatSteps = 5
 
-/** The step of the heat ramp, 1 … 5; null: no value. */
-export function heatOf(value: number | null, all: readonly (number | null)[]): number | null {
+/** Returns the step of a value on the heat scale, 1 … 5; null: no value. */
+export function chooseHeatStep(value: number | null, all: readonly (number | null)[]): number | null {
   if (value === null) return null
   const known = all.filter((each) => each !== null)
   const [low, high] = [Math.min(...known), Math.max(...known)]

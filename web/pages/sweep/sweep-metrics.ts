@@ -1,13 +1,13 @@
-/** The last value of each metric, by job and name. */
+/** The last value of each metric, by job id and metric name. */
 export type LastValues = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 export type Best = 'lowest' | 'highest'
 
-/** Names whose lowest value is the best one. */
+/** Matches names of metrics whose lowest value is the best. */
 const isLowBetter = /loss|err|perplexity|ppl|mse|mae|rmse|nll|time|latency|seconds/i
 export const guessBest = (name: string): Best => (isLowBetter.test(name) ? 'lowest' : 'highest')
 
-/** Jobs with the best value first, then those without one. */
+/** Sorts jobs by their value, the best first; jobs without a value are last. */
 export function sortByMetric<Row extends { id: string }>(
   jobs: readonly Row[],
   { name, best }: { name: string; best: Best },
@@ -21,7 +21,7 @@ export function sortByMetric<Row extends { id: string }>(
   return jobs.toSorted((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)))
 }
 
-/** The metric that is shown first: one of a validation, if there is one. */
+/** Finds the metric to show first: a validation metric, if there is one. */
 export const findTested = (names: readonly string[]): string | undefined =>
   names.find((name) => /val|test/i.test(name)) ?? names[0]
 

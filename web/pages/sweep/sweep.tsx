@@ -14,7 +14,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Matrix, type Show, shows } from './matrix.tsx'
 import { ParallelCoordinates } from './parallel-coordinates.tsx'
 import styles from './sweep.module.css'
-import { findAxes, labelOf, runTimeMs } from './sweep-axes.ts'
+import { findAxes, measureRunMs, readLabel } from './sweep-axes.ts'
 import { type Best, findTested, guessBest, type LastValues, sortByMetric, titleMetric } from './sweep-metrics.ts'
 import { useLabelJobs } from './use-label-jobs.ts'
 import { useLastValues } from './use-last-values.ts'
@@ -27,7 +27,7 @@ interface SweepSearch {
   best?: string | undefined
 }
 
-/** All jobs of a label: what differs between them, and how they went. */
+/** The page of all jobs with a label: their differing labels, states and metrics. */
 export function SweepPage() {
   const { key = '', value = '' } = useParams({ strict: false }) as { key?: string; value?: string }
   usePageTitle(`${key}=${value}`, { isJob: true })
@@ -123,7 +123,7 @@ interface ChosenMetric {
   best: Best
 }
 
-/** null: no job reported a metric. */
+/** Returns the metric that the URL names, or the default; null: no job reported a metric. */
 function chooseMetric(names: readonly string[], search: SweepSearch): ChosenMetric | null {
   const name = names.find((each) => each === search.metric) ?? findTested(names)
   if (name === undefined) return null
@@ -202,7 +202,7 @@ function AxisChoices({ keys, x, y, by, metric }: AxisChoicesProps) {
 interface JobTableProps {
   jobs: readonly JobRow[]
   keys: readonly string[]
-  /** The names of the metrics that have columns. */
+  /** Names of the metrics that get columns. */
   names: readonly string[]
   metric: ChosenMetric | null
   values: LastValues
@@ -221,7 +221,7 @@ function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
         </Link>
       ),
     },
-    ...keys.map((key): Column<JobRow> => ({ title: key, cell: (job) => labelOf(job, key) })),
+    ...keys.map((key): Column<JobRow> => ({ title: key, cell: (job) => readLabel(job, key) })),
     ...first.map(
       (name): Column<JobRow> => ({
         title: titleMetric(name, keys),
@@ -242,13 +242,13 @@ function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
       title: 'Ran',
       isNumber: true,
       cell: (job) => {
-        const ms = runTimeMs(job, nowMs)
+        const ms = measureRunMs(job, nowMs)
         return ms !== null && formatDuration(ms)
       },
     },
     { title: 'Progress', isSecondary: true, cell: ({ progress }) => progress?.message },
   ]
-  const order = (job: JobRow) => keys.map((key) => labelOf(job, key) ?? '')
+  const order = (job: JobRow) => keys.map((key) => readLabel(job, key) ?? '')
   const rows = jobs.toSorted((a, b) => {
     const [left, right] = [order(a), order(b)]
     const at = left.findIndex((value, i) => value !== right[i])

@@ -10,7 +10,7 @@ import { type Resource, useResource } from '../../ground/resource.ts'
 
 interface LabelJobs {
   jobs: readonly JobRow[]
-  /** More jobs have the label than are read. */
+  /** true: more jobs have the label than were read. */
   isCut: boolean
 }
 
@@ -18,7 +18,7 @@ const jobsMax = 1_000
 const jobsPerRead = 100
 const forever = { attempts: Number.POSITIVE_INFINITY }
 
-/** All jobs of a label, live. */
+/** A live list of all jobs with a label. */
 export const useLabelJobs = (key: string, value: string): Resource<LabelJobs> =>
   useResource<LabelJobs>(`jobs of label ${JSON.stringify([key, value])}`, async (signal, put) => {
     const filter = { labels: [{ key, value }] }
@@ -36,13 +36,13 @@ export const useLabelJobs = (key: string, value: string): Resource<LabelJobs> =>
 
 type Update = ListUpdatesSubscription['jobUpdates']
 
-/** An older version never replaces a newer one. */
+/** Stores a job unless the map has a newer version. */
 function putNewer(jobs: Map<string, JobRow>, job: JobRow): void {
   jobStore.put(job)
   if ((jobs.get(job.id)?.version ?? -1) <= job.version) jobs.set(job.id, job)
 }
 
-/** false: the jobs must be read again. */
+/** Applies a message of the stream. Returns false if the jobs must be read again. */
 function applyUpdate(jobs: Map<string, JobRow>, update: Update): boolean {
   if (update.__typename === 'JobTransitions') {
     if (update.matches) putNewer(jobs, update.job)
@@ -54,7 +54,7 @@ function applyUpdate(jobs: Map<string, JobRow>, update: Update): boolean {
   return true
 }
 
-/** The cursor is that of the first page: changes during the read come again. */
+/** Reads all jobs. The returned cursor is that of the first page, so the stream repeats changes during the read. */
 async function readAll(filter: JobFilter, jobs: Map<string, JobRow>, signal: AbortSignal) {
   let asOf: string | null = null
   let after: string | null = null

@@ -1,17 +1,17 @@
 import { RequestFailed, requireField } from '@berth-jobs/berth/client'
 import { PoolUsageDocument, type UsageBy } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { alignFrom, chooseBucket, lengthen, type UsageRange } from './usage-range.ts'
+import { alignFrom, chooseBucket, lengthenBucket, type UsageRange } from './usage-range.ts'
 import type { UsagePoint } from './usage-series.ts'
 
 export interface Usage {
   bucketSeconds: number
   span: readonly [fromMs: number, toMs: number]
-  /** By the chosen key. */
+  /** Usage over time by the chosen key. */
   byKey: readonly UsagePoint[]
-  /** By pool, for what cannot be added up over keys. */
+  /** Usage over time by pool, for values that cannot be summed over keys. */
   byPool: readonly UsagePoint[]
-  /** One bucket of the whole time for each key: the totals. */
+  /** Totals: one bucket of the whole time for each key. */
   whole: readonly UsagePoint[]
 }
 
@@ -21,10 +21,10 @@ interface Question {
   pool: string | undefined
 }
 
-/** The clock moves on until the server reads; the time must still be one bucket. */
+/** Makes the bucket of the totals a little longer than the time, because the end is now and moves until the server reads. */
 const spareSeconds = 600
 
-/** Answers have at most 1,000 points: with many keys the buckets are longer. */
+/** Reads usage. A response has at most 1,000 points, so it retries with longer buckets if there are many keys. */
 export async function readUsage({ range, by, pool }: Question, signal: AbortSignal): Promise<Usage> {
   const to = range.isOpen ? null : new Date(range.toMs).toISOString()
   const read = async (key: UsageBy, bucketSeconds: number, fromMs: number) => {
@@ -33,7 +33,7 @@ export async function readUsage({ range, by, pool }: Question, signal: AbortSign
     const { usage } = await client.request(PoolUsageDocument, variables, { attempts: 4, signal })
     return requireField(usage).map(({ user, team, ...point }) => ({ ...point, key: (user ?? team)?.name ?? point.key }))
   }
-  for (let bucketSeconds = chooseBucket(range); ; bucketSeconds = lengthen(bucketSeconds)) {
+  for (let bucketSeconds = chooseBucket(range); ; bucketSeconds = lengthenBucket(bucketSeconds)) {
     const fromMs = alignFrom(range, bucketSeconds)
     try {
       const [byKey, byPool] = await Promise.all([

@@ -23,7 +23,7 @@ interface ChartData {
   reference?: { value: number; label: string }
 }
 
-/** All charts of the page have the same time; dragging over one zooms them all. */
+/** The charts of the page. They share the time axis; dragging over one zooms all. */
 export function UsageCharts({ usage, by, pool, onZoom }: UsageChartsProps) {
   const timeline = useMemo(() => listMoments(usage.byPool, usage.bucketSeconds), [usage])
   const charts = useMemo(() => listCharts(usage, timeline, { by, pool }), [usage, timeline, by, pool])
@@ -103,7 +103,7 @@ function listCharts(
   ]
 }
 
-/** One chart for each currency: amounts of different ones are never added. */
+/** Makes a cost chart for each currency, because amounts in different currencies cannot be added. */
 function listCosts(points: readonly UsagePoint[], timeline: Timeline, title: string): readonly ChartData[] {
   const paid = points.filter(({ cost }) => cost !== null && cost.amount > 0)
   return [...Map.groupBy(paid, ({ cost }) => cost?.currency ?? null)].map(([currency, own]) => ({

@@ -1,8 +1,8 @@
-/** The time of the usage page, and the length of its buckets. */
+/** The time range of the usage page. */
 export interface UsageRange {
   fromMs: number
   toMs: number
-  /** The end moves with the clock. */
+  /** true: the range ends now. */
   isOpen: boolean
 }
 
@@ -13,14 +13,14 @@ const hourMs = 3_600_000
 const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs }
 const minuteSeconds = 60
 
-/** "24h" counts back from now; other values are dates. null: neither. */
+/** Reads "24h" as a time before now, and other values as dates; null: the text is neither. */
 function readMoment(text: string, nowMs: number): number | null {
   const [, count, unit = ''] = text.match(/^(\d{1,4})([hd])$/) ?? []
   const atMs = count === undefined ? Date.parse(text) : nowMs - Number(count) * (unitMs[unit] ?? 0)
   return Number.isNaN(atMs) ? null : atMs
 }
 
-/** null: the values of the URL are no time. */
+/** Reads the range from the URL; null: the values are not a range. */
 export function readRange(from: string | undefined, to: string | undefined, nowMs: number): UsageRange | null {
   const fromMs = readMoment(from || defaultFrom, nowMs)
   const toMs = to ? readMoment(to, nowMs) : nowMs
@@ -33,21 +33,21 @@ const lengths = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_0
 )
 const bucketsMax = 150
 
-/** Seconds of a bucket: round, and at most 150 buckets. */
+/** Chooses a round bucket length in seconds, so that the range has at most `bucketsMax` buckets. */
 export function chooseBucket({ fromMs, toMs }: Pick<UsageRange, 'fromMs' | 'toMs'>): number {
   const seconds = (toMs - fromMs) / 1_000
   return lengths.find((length) => seconds / length <= bucketsMax) ?? Math.ceil(seconds / bucketsMax)
 }
 
-/** The next longer bucket. */
-export const lengthen = (seconds: number): number => lengths.find((length) => length > seconds) ?? seconds * 2
+/** Returns the next longer bucket length. */
+export const lengthenBucket = (seconds: number): number => lengths.find((length) => length > seconds) ?? seconds * 2
 
-/** Begins of buckets are round, so that a page that is read again shows the same buckets. */
+/** Aligns the start to the bucket length, so that a refresh shows the same buckets. */
 export const alignFrom = ({ fromMs }: Pick<UsageRange, 'fromMs'>, bucketSeconds: number): number =>
   Math.floor(fromMs / (bucketSeconds * 1_000)) * bucketSeconds * 1_000
 
-/** The same middle, and twice the time, until now at most. */
-export function widen({ fromMs, toMs }: UsageRange, nowMs: number): { from: string; to: string | undefined } {
+/** Doubles the range around its middle, up to now. */
+export function widenRange({ fromMs, toMs }: UsageRange, nowMs: number): { from: string; to: string | undefined } {
   const halfMs = (toMs - fromMs) / 2
   const to = toMs + halfMs
   return { from: new Date(fromMs - halfMs).toISOString(), to: to >= nowMs ? undefined : new Date(to).toISOString() }

@@ -1,20 +1,20 @@
 import type { PoolUsageQuery } from '../../generated/graphql.ts'
 import { otherColor, rankColors, type Series, seriesColors } from '../../parts/chart-series.ts'
 
-/** `key` is the name of a user or a team, else what filters take. */
+/** `key` is the name of a user or team, or the key that filters use. */
 export type UsagePoint = Omit<NonNullable<PoolUsageQuery['usage']>[number], 'user' | 'team'>
 
 const noTeam = '(without a team)'
-export const keyName = (key: string | null): string => key ?? noTeam
+export const nameKey = (key: string | null): string => key ?? noTeam
 
 export interface Timeline {
-  /** Begins of the buckets. */
+  /** Start times of the buckets. */
   at: readonly number[]
-  /** Buckets in which a pool was measured; the others are unknown, not 0. */
+  /** Start times of the buckets with measurements. In other buckets the usage is unknown, not 0. */
   measured: ReadonlySet<number>
 }
 
-/** Every bucket from the first to the last that was measured. */
+/** Lists all buckets from the first to the last measured one. */
 export function listMoments(byPool: readonly UsagePoint[], bucketSeconds: number): Timeline {
   const measured = new Set(byPool.map(({ at }) => Date.parse(at)))
   const stepMs = bucketSeconds * 1_000
@@ -24,7 +24,7 @@ export function listMoments(byPool: readonly UsagePoint[], bucketSeconds: number
   return { at, measured }
 }
 
-/** The sum over all keys at each moment. */
+/** Sums the values of all keys in each bucket. */
 export function sumPoints(
   points: readonly UsagePoint[],
   { at, measured }: Timeline,
@@ -38,33 +38,33 @@ export function sumPoints(
   return at.map((ms) => (measured.has(ms) ? (sums.get(ms) ?? 0) : null))
 }
 
-/** The keys with the largest values have a series each, all others one together. */
+/** Makes a series for each of the keys with the largest values, and one for all other keys. */
 export function chartByKey(
   points: readonly UsagePoint[],
   timeline: Timeline,
   measure: (point: UsagePoint) => number,
 ): readonly Series[] {
   const used = points.filter((point) => measure(point) > 0)
-  const byKey = Map.groupBy(used, ({ key }) => keyName(key))
-  const colors = rankColors(used.map((point) => [keyName(point.key), measure(point)]))
+  const byKey = Map.groupBy(used, ({ key }) => nameKey(key))
+  const colors = rankColors(used.map((point) => [nameKey(point.key), measure(point)]))
   const series = [...colors].map(([name, color]) => ({
     name,
     color,
     values: sumPoints(byKey.get(name) ?? [], timeline, measure),
   }))
   if (byKey.size === colors.size) return series
-  const rest = used.filter(({ key }) => !colors.has(keyName(key)))
+  const rest = used.filter(({ key }) => !colors.has(nameKey(key)))
   const name = `${byKey.size - colors.size} others`
   return [...series, { name, color: otherColor, values: sumPoints(rest, timeline, measure) }]
 }
 
-/** Waits cannot be added up: each key has its own line. */
+/** Makes a line for each key, because wait times cannot be summed. */
 export function chartWaits(
   points: readonly UsagePoint[],
   { at }: Timeline,
   measure: (point: UsagePoint) => number | null,
 ): readonly Series[] {
-  const keys = [...Map.groupBy(points, ({ key }) => keyName(key))].slice(0, seriesColors.length)
+  const keys = [...Map.groupBy(points, ({ key }) => nameKey(key))].slice(0, seriesColors.length)
   return keys.map(([name, own], i) => {
     const values = new Map(own.map((point) => [Date.parse(point.at), measure(point)]))
     return { name, color: seriesColors[i] ?? otherColor, values: at.map((ms) => values.get(ms) ?? null) }
@@ -76,7 +76,7 @@ export interface Total extends UsagePoint {
   coreHours: number
 }
 
-/** `whole` is one bucket of the whole time for each key. The largest use is first. */
+/** Lists the totals of each key, the largest use first. `whole`: one bucket of the whole time for each key. */
 export const listTotals = (whole: readonly UsagePoint[]): readonly Total[] =>
   whole
     .map((point) => ({ ...point, gpuHours: point.gpuSeconds / 3_600, coreHours: point.cpuSeconds / 3_600 }))

@@ -10,7 +10,7 @@ import { Table } from '../../parts/table.tsx'
 import type { Usage } from './read-usage.ts'
 import styles from './usage.module.css'
 import type { UsageRange } from './usage-range.ts'
-import { keyName, listTotals, type Total } from './usage-series.ts'
+import { listTotals, nameKey, type Total } from './usage-series.ts'
 
 interface UsageTotalsProps {
   usage: Usage
@@ -22,7 +22,7 @@ interface UsageTotalsProps {
 const round = (hours: number) => (hours < 100 ? formatTenth(hours) : formatCount(Math.round(hours)))
 const wait = (seconds: number | null) => (seconds === null ? '–' : secondsUnit.format(seconds))
 
-/** The sums of the time for each key, each a link to its jobs. */
+/** A table of the totals of each key, with links to the jobs. */
 export function UsageTotals({ usage, range, by, search }: UsageTotalsProps) {
   const totals = useMemo(() => listTotals(usage.whole), [usage.whole])
   const download = () =>
@@ -40,7 +40,7 @@ export function UsageTotals({ usage, range, by, search }: UsageTotalsProps) {
         'currency',
       ],
       ...totals.map((total) => [
-        keyName(total.key),
+        nameKey(total.key),
         total.gpuHours,
         total.coreHours,
         total.started,
@@ -63,7 +63,7 @@ export function UsageTotals({ usage, range, by, search }: UsageTotalsProps) {
       <Table
         label="Totals"
         rows={totals}
-        getKey={({ key }) => keyName(key)}
+        getKey={({ key }) => nameKey(key)}
         columns={[
           {
             title: by.charAt(0) + by.slice(1).toLowerCase(),
@@ -89,9 +89,9 @@ interface JobsLinkProps {
   pool: string | undefined
 }
 
-/** The jobs of the key; the list has no filter for teams. */
+/** A link to the jobs of a key; plain text for teams, because the job list has no filter for them. */
 function JobsLink({ by, value, range, pool }: JobsLinkProps): ReactNode {
-  const name = keyName(value)
+  const name = nameKey(value)
   if (value === null || by === 'TEAM') return name
   const search = { pool, since: new Date(range.fromMs).toISOString(), [by.toLowerCase()]: value }
   return (

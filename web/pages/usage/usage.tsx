@@ -12,13 +12,13 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { readUsage, type Usage } from './read-usage.ts'
 import styles from './usage.module.css'
 import { UsageCharts } from './usage-charts.tsx'
-import { defaultFrom, presets, readRange, type UsageRange, widen } from './usage-range.ts'
+import { defaultFrom, presets, readRange, type UsageRange, widenRange } from './usage-range.ts'
 import { UsageTotals } from './usage-totals.tsx'
 
 const keys: readonly UsageBy[] = ['POOL', 'ACCOUNT', 'TEAM', 'USER', 'QUEUE']
 const readMs = 60_000
 
-/** Who used how much, when, at which cost, and how long jobs waited. */
+/** The page of usage, costs and wait times by user, team, account or pool. */
 export function UsagePage() {
   usePageTitle('Usage')
   const { search } = usePageSearch()
@@ -98,7 +98,7 @@ function Head({ search, pools }: { search: PageSearch; pools: readonly string[] 
       {!isPreset && range && (
         <span className={styles.range}>
           {formatExact(range.fromMs)} to {search.to ? formatExact(range.toMs) : 'now'}
-          <Link to="/usage" search={{ ...search, ...widen(range, nowMs) }} className={styles.link}>
+          <Link to="/usage" search={{ ...search, ...widenRange(range, nowMs) }} className={styles.link}>
             Zoom out
           </Link>
         </span>

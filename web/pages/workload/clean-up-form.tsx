@@ -16,7 +16,7 @@ const request: BulkRequest = { action: 'DELETE', idempotencyKey: '' }
 const readDays = (text: string) =>
   /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= daysMax ? Number(text) : null
 
-/** Deletes ended jobs of all pools after a number of days; shows how many first. */
+/** A form that deletes jobs that ended more than N days ago, in all pools. It shows their number first. */
 export function CleanUpForm({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('30')
   const [typed, setTyped] = useState('')
@@ -52,7 +52,7 @@ export function CleanUpForm({ onClose }: { onClose: () => void }) {
 interface OldJobs {
   filter: { finishedBefore: string }
   count: number
-  /** Why they cannot be deleted; null: they can. */
+  /** Why the jobs cannot be deleted; null: they can. */
   refusal: string | null
 }
 

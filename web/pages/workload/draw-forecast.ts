@@ -17,11 +17,11 @@ export interface ForecastView {
   rows: readonly ForecastRow[]
   width: number
   height: number
-  /** Pixels above the first visible row. */
+  /** Scroll position in pixels. */
   scrollTop: number
   nowMs: number
   spanMs: number
-  /** The width of the names. */
+  /** Width of the column with the names. */
   nameWidth: number
   hovered: number | null
 }
@@ -29,7 +29,7 @@ export interface ForecastView {
 export const rowHeight = 24
 export const headHeight = 24
 const barHeight = 12
-/** A part of the time before now, so that running jobs are seen to have begun. */
+/** Fraction of the width for the time before now, so that running jobs are visible as already started. */
 const pastFraction = 0.04
 
 export const xOf = (atMs: number, { width, nameWidth, nowMs, spanMs }: ForecastView): number => {
@@ -37,12 +37,12 @@ export const xOf = (atMs: number, { width, nameWidth, nowMs, spanMs }: ForecastV
   return nameWidth + ((fraction + pastFraction) / (1 + pastFraction)) * (width - nameWidth)
 }
 
-export function rowAt(y: number, { rows, scrollTop }: Pick<ForecastView, 'rows' | 'scrollTop'>): number | null {
+export function findRowAt(y: number, { rows, scrollTop }: Pick<ForecastView, 'rows' | 'scrollTop'>): number | null {
   const index = Math.floor((y - headHeight + scrollTop) / rowHeight)
   return y >= headHeight && index >= 0 && index < rows.length ? index : null
 }
 
-/** Draws the visible rows, so that the cost does not grow with the line. */
+/** Draws the visible rows only, so that the cost does not depend on the number of jobs. */
 export function drawForecast(context: CanvasRenderingContext2D, view: ForecastView, colors: ForecastColors): void {
   const { rows, width, height, scrollTop } = view
   context.clearRect(0, 0, width, height)
@@ -107,7 +107,7 @@ function drawBar(context: CanvasRenderingContext2D, bar: Bar, top: number, view:
     context.fillRect(from, y, width, barHeight)
   } else drawHatch(context, { x: from, y, width, height: barHeight }, color)
   if (bar.latestStartMs === null) return
-  // A thin line until the latest likely start.
+  // Draws a thin line until the latest likely start.
   const latest = Math.min(xOf(bar.latestStartMs, view), view.width)
   context.fillStyle = color
   context.fillRect(from, y + barHeight + 2, latest - from, 2)
@@ -131,7 +131,7 @@ const labelWidth = 88
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' })
 
-/** Round times of the reader's clock. */
+/** Lists round times, in the local time zone, that get a mark. */
 export function listMarks(view: ForecastView): readonly Mark[] {
   const { nowMs, spanMs, width, nameWidth } = view
   const stepMs = steps.find((step) => ((width - nameWidth) * step) / spanMs >= labelWidth) ?? spanMs

@@ -3,13 +3,13 @@ import type { JobState } from '../../generated/graphql.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import type { LineRow, WorkloadPanel } from './use-workload.ts'
 
-/** Time on the forecast: a job, nodes held for a job, or nodes reserved for a project. */
+/** A bar of the forecast: a job, nodes held for a job, or nodes reserved for a project. */
 export interface Bar {
   kind: 'JOB' | 'HOLD' | 'RESERVATION'
   fromMs: number
-  /** null: no end is known. */
+  /** The end; null: unknown. */
   toMs: number | null
-  /** The latest likely start; null: running, or as likely as the start. */
+  /** The latest likely start; null: the job is running, or the start is certain. */
   latestStartMs: number | null
 }
 
@@ -26,8 +26,8 @@ const ms = (at: string) => Date.parse(at)
 const secondMs = 1_000
 
 /**
- * Running jobs until their limit, waiting ones from their estimate, and the nodes that are held or reserved. Jobs without
- * an estimate are left out.
+ * Makes the rows of the forecast: running jobs until their maximum run time, waiting jobs from their estimated start, and
+ * held or reserved nodes. Waiting jobs without an estimate are left out.
  */
 export function listForecast(
   rows: readonly LineRow[],
@@ -78,7 +78,7 @@ const listNames = (nodes: readonly { name: string }[]) =>
 
 function runningBar({ currentRun, startedAt, createdAt, maxRunTimeSeconds }: LineRow, nowMs: number): Bar {
   const fromMs = ms(currentRun.startedAt ?? startedAt ?? createdAt)
-  // A job that stops after its limit is still there.
+  // A job may still be stopping after its maximum run time, so the bar lasts at least until now.
   const toMs = maxRunTimeSeconds === null ? null : Math.max(fromMs + maxRunTimeSeconds * secondMs, nowMs)
   return { kind: 'JOB', fromMs, toMs, latestStartMs: null }
 }

@@ -9,7 +9,7 @@ import { formatClock, formatDuration, plural } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useSize } from '../../parts/use-size.ts'
-import { drawForecast, type ForecastView, headHeight, rowAt, rowHeight } from './draw-forecast.ts'
+import { drawForecast, type ForecastView, findRowAt, headHeight, rowHeight } from './draw-forecast.ts'
 import styles from './forecast.module.css'
 import { type Bar, type ForecastRow, listForecast } from './forecast-bars.ts'
 import type { LineRow, WorkloadPanel } from './use-workload.ts'
@@ -17,7 +17,7 @@ import type { LineRow, WorkloadPanel } from './use-workload.ts'
 const hourMs = 3_600_000
 export const spans: Readonly<Record<string, number>> = { '1h': hourMs, '6h': 6 * hourMs, '24h': 24 * hourMs }
 export const defaultSpan = '24h'
-/** The picture moves on in steps of this time. */
+/** How often the drawing moves. */
 const stepMs = 10_000
 
 interface ForecastProps {
@@ -26,7 +26,7 @@ interface ForecastProps {
   span: string
 }
 
-/** When the jobs of the pool will run: a picture, and the same as a table. */
+/** Shows when the jobs of the pool will run, as a drawing and as a table. */
 export function Forecast({ panel, rows, span }: ForecastProps) {
   const { pool } = panel
   const [isTable, setTable] = useState(false)
@@ -103,7 +103,8 @@ function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs:
     fitCanvas(context, width, height)
     drawForecast(context, view, colors)
   }, [view, colors, width, height])
-  const find = ({ clientY }: MouseEvent) => rowAt(clientY - (canvas.current?.getBoundingClientRect().top ?? 0), view)
+  const find = ({ clientY }: MouseEvent) =>
+    findRowAt(clientY - (canvas.current?.getBoundingClientRect().top ?? 0), view)
   const row = hovered === null ? undefined : rows[hovered]
   return (
     <>
@@ -112,7 +113,7 @@ function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs:
       <div
         ref={box}
         className={styles.picture}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: users scroll the drawing by keyboard
         tabIndex={0}
         style={{ height, cursor: row?.jobId ? 'pointer' : 'default' }}
         onScroll={({ currentTarget }) => setScrollTop(currentTarget.scrollTop)}

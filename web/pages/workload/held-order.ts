@@ -1,14 +1,14 @@
 import { useRef, useState } from 'react'
 
 export interface HeldOrder {
-  /** Ids in the order that is shown. */
+  /** Ids in the shown order. */
   ids: readonly string[]
-  /** Arrivals, departures and moves that wait. */
+  /** Number of arrivals, departures and moves that are not shown yet. */
   changes: number
   apply(): void
 }
 
-/** Keeps the order of a short list while it is held; rows that are gone stay until the changes are applied. */
+/** Freezes the rows of a short list and their order while it is held, until the changes are applied. */
 export function useHeldOrder(next: readonly string[], isHeld: boolean): HeldOrder {
   const shown = useRef(next)
   const [, setRound] = useState(0)
@@ -20,7 +20,7 @@ export function useHeldOrder(next: readonly string[], isHeld: boolean): HeldOrde
   return { ids: shown.current, changes: countChanges(shown.current, next), apply }
 }
 
-/** Ids that came, left, or stand behind another neighbour than before. */
+/** Counts the ids that were added, removed or moved. */
 export function countChanges(shown: readonly string[], next: readonly string[]): number {
   if (shown === next) return 0
   const known = new Set(shown)

@@ -9,7 +9,7 @@ interface Facts {
 
 const unlimited = Number.POSITIVE_INFINITY
 
-/** The number of jobs that could start, or that run over the limit, if it had this value: "3 more jobs could start". */
+/** Describes the effect of setting the limit `key` to `value`: "3 more jobs could start". */
 export function describeEffect(key: LimitName, value: number | null, { panel, rows }: Facts): string {
   const limit = value ?? unlimited
   if (key === 'maxConcurrent')

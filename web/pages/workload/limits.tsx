@@ -14,7 +14,7 @@ import styles from './workload.module.css'
 interface Limit {
   key: LimitName
   title: string
-  /** Jobs or GPUs counted now; null: counted for each user or team. */
+  /** Returns the current number of jobs or GPUs; null: the limit applies to each user or team. */
   inUse: (panel: WorkloadPanel) => number | null
 }
 
@@ -37,12 +37,12 @@ const limits: readonly Limit[] = [
 interface LimitsProps {
   panel: WorkloadPanel
   rows: readonly LineRow[]
-  /** The limit that is being edited. */
+  /** The limit that is being edited; null: none. */
   editing: LimitName | null
   onEdit: (key: LimitName | null) => void
 }
 
-/** The limits of a pool. Who may change them edits in place, and reads the effect before saving. */
+/** The limits of a pool. Viewers with the permission edit them in place, and see the effect before they save. */
 export function Limits({ panel, rows, editing, onEdit }: LimitsProps) {
   const mayChange = useMay()('LIMITS_WRITE')
   const { limits: now } = panel.pool
@@ -118,7 +118,7 @@ interface LimitFormProps {
 function LimitForm({ limit, title, panel, rows, onClose }: LimitFormProps) {
   const { pool } = panel
   const [text, setText] = useState(() => String(pool.limits[limit] ?? ''))
-  // A change of a colleague after this moment is reported, not overwritten.
+  // The version when editing began, so that the server refuses to overwrite a later change of another user.
   const [version, setVersion] = useState(pool.limits.version)
   const [found, setFound] = useState<Refusal | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -207,7 +207,7 @@ function FairShareSwitch({ panel: { pool }, mayChange }: { panel: WorkloadPanel;
   )
 }
 
-/** Rules of the same pool that are changed elsewhere. */
+/** Lists rules of the pool that other pages change. */
 function OtherRules({ panel: { pool } }: { panel: WorkloadPanel }) {
   const { starvationThresholdSeconds, scopes } = pool.limits
   const ages = pool.policy === 'PRIORITY' && starvationThresholdSeconds !== null

@@ -21,13 +21,13 @@ interface LineProps {
   panel: WorkloadPanel
   rows: readonly LineRow[]
   hasMore: boolean
-  /** Only jobs that wait for this reason. */
+  /** Lists only jobs that wait for this reason; undefined: all. */
   reason: string | undefined
-  /** All rows that were read, instead of the first. */
+  /** true: lists all rows that were read, not only the first ones. */
   isWhole: boolean
 }
 
-/** The waiting jobs in order. They keep their places under the pointer. */
+/** Lists the waiting jobs in order. While the pointer is over the list, rows do not move. */
 export function Line({ panel, rows, hasMore, reason, isWhole }: LineProps) {
   const pool = panel.pool.name
   const [isHeld, setHeld] = useState(false)

@@ -15,7 +15,7 @@ import styles from './workload.module.css'
 const readMs = 5_000
 const keysShown = 8
 
-/** Queued, running, maximum and average wait. */
+/** Shows the numbers of queued and running jobs, the maximum, and the average wait. */
 export function Numbers({ panel: { pool, depth, running, blocked, avgWaitSeconds } }: { panel: WorkloadPanel }) {
   const { maxConcurrent } = pool.limits
   return (
@@ -46,7 +46,7 @@ export function Numbers({ panel: { pool, depth, running, blocked, avgWaitSeconds
   )
 }
 
-/** The jobs of the pool by state, user and reason. */
+/** Shows the numbers of jobs by state, user and reason. */
 export function Breakdowns({ panel: { pool, byState, byUser, byReason } }: { panel: WorkloadPanel }) {
   const sortedUsers = byUser.toSorted((a, b) => b.count - a.count)
   return (
@@ -107,7 +107,7 @@ const Figure = ({ to, pool, word, value }: FigureProps) => (
   </Link>
 )
 
-/** The jobs of the viewer in all pools. */
+/** Shows the numbers of the viewer's jobs in all pools. */
 function MyWorkload() {
   const { user } = useStart().viewer
   const may = useMay()

@@ -8,7 +8,7 @@ import styles from './shares.module.css'
 
 const accountsShown = 50
 
-/** Who holds how much of the pool, and what is due to each. */
+/** A table of each account's usage and fair share. */
 export function Shares({ pool }: { pool: string }) {
   const { rows: found, failure, read } = useFairShares(pool)
   const rows = found ?? []

@@ -17,19 +17,19 @@ export interface WorkloadState extends Pick<Resource<WorkloadPanel>, 'failure' |
   panel: WorkloadPanel | null
   /** Running jobs, then waiting jobs in order, at most `rowsMax`; null: not read yet. */
   rows: readonly LineRow[] | null
-  /** More jobs wait than `rows` has. */
+  /** true: more jobs wait than `rows` has. */
   hasMore: boolean
 }
 
 const rowsPerPage = 100
 export const rowsMax = 500
-/** A busy pool changes several times a second. */
+/** Minimum time between two reads, because a busy pool changes several times a second. */
 const pauseMs = 500
-/** The rows behind the first page are read at most this often. */
+/** Minimum time between two reads of the rows after the first page. */
 const restPauseMs = 2_000
 const forever = { attempts: Number.POSITIVE_INFINITY }
 
-/** The workload of a pool, live. Its first page of rows is read again when it changes, and then those behind it. */
+/** Returns the live workload of a pool. After a change it reads the first page of rows again, and then the others. */
 export function useWorkload(pool: string): WorkloadState {
   const panel = useResource<WorkloadPanel>(`workload ${pool}`, async (signal, put) => {
     for await (const { workloadStatus } of client.subscribe(WorkloadChangesDocument, { pool }, { signal }))
@@ -59,7 +59,7 @@ export function useWorkload(pool: string): WorkloadState {
   }
 }
 
-/** `end`: where the next rows begin; null: none follow. */
+/** Reads rows of the line. `end`: the cursor of the next rows; null: there are no more. */
 async function readLine(pool: string, from: { after: string | null; rowsMax: number }, signal: AbortSignal) {
   const rows: LineRow[] = []
   let end: string | null = from.after

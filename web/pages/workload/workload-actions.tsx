@@ -13,11 +13,11 @@ import type { WorkloadPanel } from './use-workload.ts'
 
 interface WorkloadActionsProps {
   panel: WorkloadPanel
-  /** Opens the limit whose value pauses the pool. */
+  /** Opens the form for the limit that pauses the pool. */
   onResume: () => void
 }
 
-/** The actions that the viewer has the permission for. */
+/** Buttons for the actions that the viewer may take. */
 export function WorkloadActions({ panel, onResume }: WorkloadActionsProps) {
   const may = useMay()
   const [isBusy, setBusy] = useState(false)

@@ -16,7 +16,7 @@ import { type LineRow, useWorkload, type WorkloadPanel } from './use-workload.ts
 import styles from './workload.module.css'
 import { WorkloadActions } from './workload-actions.tsx'
 
-/** Who runs and who waits in a pool, why, and until when. */
+/** The page of a pool's running and waiting jobs. */
 export function WorkloadPage() {
   const { pool: asked } = useParams({ strict: false })
   const pool = usePool('./workload/', asked)
@@ -88,7 +88,7 @@ const ViewTabs = ({ panel: { pool }, view }: { panel: WorkloadPanel; view: ViewN
 
 interface LineAndForecastProps {
   panel: WorkloadPanel
-  /** null: not read yet. */
+  /** The running and waiting jobs; null: not read yet. */
   rows: readonly LineRow[] | null
   hasMore: boolean
 }
@@ -123,7 +123,7 @@ function LineAndForecast({ panel, rows, hasMore }: LineAndForecastProps) {
   )
 }
 
-/** Reasons why nothing starts in the whole pool. */
+/** Shows why no job of the pool starts. */
 function Notices({ panel: { pool, running, depth } }: { panel: WorkloadPanel }) {
   if (pool.paused)
     return (

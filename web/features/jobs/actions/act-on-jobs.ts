@@ -13,11 +13,11 @@ export type BulkAction = Extract<JobAction, 'CANCEL' | 'RETRY' | 'DELETE' | 'SET
 
 export interface BulkRequest {
   action: BulkAction
-  /** Of a cancellation. */
+  /** The reason of a cancellation. */
   reason?: string
-  /** null: back to the priority of the level of its user. */
+  /** The new priority; null: the default of the user's level. */
   priority?: number | null
-  /** One for each dialog: a repeated request retries no job twice. */
+  /** Each dialog has its own key, so that a repeated request does not retry a job twice. */
   idempotencyKey: string
 }
 
@@ -28,7 +28,7 @@ interface RefusedJob {
 
 export type BulkResult =
   | { kind: 'DONE'; done: number; refused: readonly RefusedJob[] }
-  /** Another number of jobs matches; `done`: by the calls before. */
+  /** The number of matching jobs has changed. `done`: jobs that earlier calls changed. */
   | { kind: 'MISMATCH'; actualCount: number; done: number }
   | { kind: 'REFUSED'; message: string; done: number }
 
@@ -45,7 +45,7 @@ type Send = Pick<Client, 'request'>
 const jobsPerCall = 1_000
 const attempts = 4
 
-/** Acts on jobs by their ids, in as few calls as possible. */
+/** Runs the action on jobs by their ids, in as few calls as possible. */
 export async function actOnIds(
   client: Send,
   request: BulkRequest,
@@ -65,8 +65,8 @@ export async function actOnIds(
 }
 
 /**
- * Acts on the server on all jobs that match, call by call. The server refuses when another number matches than was
- * confirmed.
+ * Runs the action on all jobs that match the filter, in several calls. The server refuses if the number of matching jobs
+ * differs from the number that the user confirmed.
  */
 export async function actOnMatching(
   client: Send,
@@ -80,7 +80,7 @@ export async function actOnMatching(
   while (remaining > 0) {
     const answer = await send(client, request, { matching: { filter, expectedCount: remaining } }, 1)
     const { actualCount } = answer
-    // Jobs that ended or arrived between two calls were part of what was confirmed.
+    // Jobs that ended between two calls no longer match. The user confirmed them too, so the number may fall.
     if (actualCount !== undefined && done > 0 && actualCount <= expectedCount - done) {
       remaining = actualCount
       continue
@@ -92,13 +92,13 @@ export async function actOnMatching(
     for (const each of refusedNow) refused.set(each.id, each)
     done += changed
     onProgress(done)
-    // What the server refuses matches again: no further call would change it.
+    // If a call changed no job, the server refused all of them, and another call would match the same jobs.
     remaining = changed === 0 ? 0 : (answer.remaining ?? 0)
   }
   return { kind: 'DONE', done, refused: [...refused.values()] }
 }
 
-/** How many jobs match that the action would change, or why it is refused. Nothing is changed. */
+/** Returns how many matching jobs the action would change, or why the server refuses it. Changes nothing. */
 export async function countMatching(
   client: Send,
   request: BulkRequest,

@@ -1,8 +1,8 @@
 import { formatDuration, plural } from '../../../parts/format.ts'
 import type { BulkAction } from './act-on-jobs.ts'
-import { describeCancel, lostMs } from './consequences.ts'
+import { describeCancel, sumLostMs } from './consequences.ts'
 
-/** The sentences of the dialogs that act on several jobs. */
+/** Texts of the dialogs for actions on several jobs. */
 
 export const bulkVerbs: Readonly<Record<BulkAction, string>> = {
   CANCEL: 'Cancel',
@@ -33,7 +33,7 @@ export function describeEffect(action: BulkAction, jobs: Affected, nowMs: number
 const readRunMs = (from: string | null, to: string | null) =>
   from === null || to === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from))
 
-/** `counts`: matching jobs by state. */
+/** `counts`: number of matching jobs in each state. */
 export function describeMatching(action: BulkAction, count: number, counts: ReadonlyMap<string, number>): string {
   const sum = (...states: readonly string[]) => states.reduce((all, state) => all + (counts.get(state) ?? 0), 0)
   switch (action) {
@@ -52,8 +52,8 @@ export function describeMatching(action: BulkAction, count: number, counts: Read
 
 const commandIdsMax = 5
 
-/** The command line for jobs by id; null: there is none for several. */
-export function commandFor(action: BulkAction, ids: readonly string[]): string | null {
+/** Returns the `berth` command for the action; null: no command does it for several jobs. */
+export function formatBulkCommand(action: BulkAction, ids: readonly string[]): string | null {
   const shown = `${ids.slice(0, commandIdsMax).join(' ')}${ids.length > commandIdsMax ? ' …' : ''}`
   if (action === 'CANCEL') return `berth cancel ${shown}`
   if (action === 'DELETE') return `berth rm ${shown}`
@@ -61,8 +61,8 @@ export function commandFor(action: BulkAction, ids: readonly string[]): string |
   return action === 'RETRY' ? `berth retry ${shown}` : `berth priority ${shown} PRIORITY`
 }
 
-/** "…, 4 h 10 min of work" behind the note about a cancellation. */
+/** Completes the message after a cancellation: ", 4 h 10 min of work". */
 export function describeLost(action: BulkAction, jobs: Affected, nowMs: number): string {
-  const lost = action === 'CANCEL' ? lostMs(jobs, nowMs) : 0
+  const lost = action === 'CANCEL' ? sumLostMs(jobs, nowMs) : 0
   return lost > 0 ? `, ${formatDuration(lost)} of work` : ''
 }

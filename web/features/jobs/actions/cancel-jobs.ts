@@ -8,7 +8,7 @@ import { type JobRow, jobStore } from '../rows/job-store.ts'
 import { confirmBulk } from './confirm-bulk.tsx'
 import { describeCancel } from './consequences.ts'
 
-/** Asks first, with the work that would be lost; then cancels in as few calls as possible. */
+/** Asks for confirmation, names the work that would be lost, and cancels in as few calls as possible. */
 export function confirmCancel(jobs: readonly JobRow[], onDone?: () => void): void {
   const [job] = jobs
   if (!job || jobs.length > 1) {

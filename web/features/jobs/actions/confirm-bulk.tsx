@@ -15,14 +15,21 @@ import {
   type BulkResult,
   countMatching,
 } from './act-on-jobs.ts'
-import { bulkVerbs, commandFor, describeDone, describeEffect, describeLost, describeMatching } from './bulk-words.ts'
+import {
+  bulkVerbs,
+  describeDone,
+  describeEffect,
+  describeLost,
+  describeMatching,
+  formatBulkCommand,
+} from './bulk-words.ts'
 import { PriorityField } from './priority-field.tsx'
 
-/** Buttons and fields of a dialog that acts on so many jobs. */
+/** Returns the buttons and fields of a dialog for an action on `count` jobs. */
 function listControls(request: BulkRequest, count: number) {
   const { action } = request
   const isPriority = action === 'SET_PRIORITY'
-  // A retry does no harm that a cancellation of the new jobs would not undo.
+  // A retry is not dangerous, because the user can cancel the new jobs.
   const isDangerous = action === 'CANCEL' || action === 'DELETE'
   return {
     confirmText: isPriority ? 'Set priority' : `${bulkVerbs[action]} ${plural(count, 'job')}`,
@@ -38,7 +45,7 @@ const nameJobs = (jobs: readonly JobRow[]) => {
   return job && jobs.length === 1 ? nameJob(job) : plural(jobs.length, 'job')
 }
 
-/** A dialog that acts on these jobs: their names, the effect, and the command that does the same. */
+/** Opens the dialog for an action on the given jobs. It shows their names, the effect, and the `berth` command. */
 export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?: () => void): void {
   const ids = jobs.map(({ id }) => id)
   const verb = bulkVerbs[action]
@@ -50,7 +57,7 @@ export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?
       title: `${verb} ${nameJobs(jobs)}?`,
       effect: describeEffect(action, jobs, serverNowMs()),
       jobs,
-      command: commandFor(action, ids),
+      command: formatBulkCommand(action, ids),
       ...listControls(request, jobs.length),
       run: async (reason, onProgress) => {
         const report = (done: number) => onProgress(`${formatCount(done)} of ${formatCount(ids.length)}`)
@@ -66,17 +73,17 @@ const readCommonPriority = ([first, ...rest]: readonly JobRow[]): number | null 
     ? first.priorityOverride
     : null
 
-/** A dialog that acts on the server on all jobs that match, with the numbers of the server. */
+/** Opens the dialog for an action on all jobs that match the filter. The server counts them. */
 export async function confirmMatching(
   action: BulkAction,
   filter: JobFilter,
   onDone: () => void,
   earlierCount?: number,
 ): Promise<void> {
-  // A retry by filter would otherwise match the new jobs.
+  // Without this bound a retry would also match the jobs that it creates.
   const bounded = action === 'RETRY' ? { createdBefore: new Date(serverNowMs()).toISOString(), ...filter } : filter
   const request: BulkRequest = { action, idempotencyKey: createIdempotencyKey() }
-  // A priority that no job has: all that wait would change.
+  // Counts with a priority that no job has, because only jobs whose priority differs are counted.
   if (action === 'SET_PRIORITY') request.priority = unusedPriority
   const [{ jobCounts }, found] = await Promise.all([
     client.request(CountStatesDocument, { filter: bounded }, { attempts: 4 }),
@@ -105,7 +112,7 @@ export async function confirmMatching(
         const wanted = { ...request, reason: reason.trim() }
         const result = await actOnMatching(client, wanted, { filter: bounded, expectedCount }, report)
         if (result.kind !== 'MISMATCH') return finish(action, result, { onDone })
-        // The dialog opens again with the present number.
+        // Opens the dialog again with the new number.
         setTimeout(() => void confirmMatching(action, filter, onDone, count))
         return null
       },
@@ -115,7 +122,7 @@ export async function confirmMatching(
 
 const unusedPriority = -1
 
-/** Jobs that have the chosen priority already do not count. */
+/** Counts again for SET_PRIORITY, because jobs that already have the chosen priority are not counted. */
 async function readExpected(request: BulkRequest, filter: JobFilter, count: number): Promise<number> {
   if (request.action !== 'SET_PRIORITY') return count
   const found = await countMatching(client, request, filter)

@@ -7,8 +7,8 @@ interface Affected {
   currentRun: { startedAt: string | null }
 }
 
-/** Run time of the last runs of these jobs, which a cancellation loses. */
-export function lostMs(jobs: readonly Affected[], nowMs: number): number {
+/** Sums the run time of the current runs of these jobs, which a cancellation would lose. */
+export function sumLostMs(jobs: readonly Affected[], nowMs: number): number {
   return jobs
     .filter(({ stateCategory }) => stateCategory === 'ACTIVE')
     .map(({ currentRun }) => (currentRun.startedAt === null ? 0 : nowMs - Date.parse(currentRun.startedAt)))
@@ -20,7 +20,7 @@ export function describeCancel(jobs: readonly Affected[], nowMs: number): string
   const count = (category: Affected['stateCategory']) =>
     jobs.filter(({ stateCategory }) => stateCategory === category).length
   const [active, waiting, final] = [count('ACTIVE'), count('WAITING'), count('FINAL')]
-  const lost = lostMs(jobs, nowMs)
+  const lost = sumLostMs(jobs, nowMs)
   const sentences = [
     active > 0 &&
       `Stops ${plural(active, 'running job')}${lost >= 1_000 ? ` and loses ${formatDuration(lost)} of work` : ''}.`,

@@ -4,7 +4,7 @@ import type { BulkRequest } from './act-on-jobs.ts'
 
 const priorityMax = 50
 
-/** Writes the priority into the request. */
+/** A field that sets `request.priority`. */
 export function PriorityField({ request }: { request: BulkRequest }) {
   const [text, setText] = useState(request.priority == null ? '' : String(request.priority))
   const change = (next: string) => {

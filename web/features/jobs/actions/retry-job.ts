@@ -5,7 +5,7 @@ import { nameJob } from '../../../parts/server-text.ts'
 import { showToast } from '../../../parts/toasts.tsx'
 import { type JobRow, jobStore } from '../rows/job-store.ts'
 
-/** Submits the spec of a final job again. Returns the id of the new job; null: refused, and the reason is shown. */
+/** Submits the spec of a final job again. Returns the id of the new job; null: the server refused, and a toast says why. */
 export async function retryJob(job: JobRow): Promise<string | null> {
   const idempotencyKey = createIdempotencyKey()
   const { retryJob: result } = await client.request(

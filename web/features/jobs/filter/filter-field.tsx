@@ -16,16 +16,15 @@ interface FilterFieldProps {
 
 const pauseMs = 350
 
-/** The typed text, which is applied after a pause, and when the field loses focus. */
+/** The state of the typed text, which is applied after a pause, and when the field loses focus. */
 function useTyped({ text, onChange }: Pick<FilterFieldProps, 'text' | 'onChange'>) {
   const [typed, setTyped] = useState(text)
   const [isEditing, setEditing] = useState(false)
   useEffect(() => {
     if (!isEditing) setTyped(text)
   }, [text, isEditing])
-  // Only typing starts the pause.
   useEffect(() => {
-    // The value of a label is still to be typed.
+    // After "label:key=" the user has yet to type the value.
     if (!isEditing || typed === text || typed.endsWith('=')) return undefined
     const timer = setTimeout(() => onChange(typed.trim()), pauseMs)
     return () => clearTimeout(timer)
@@ -38,7 +37,7 @@ function useTyped({ text, onChange }: Pick<FilterFieldProps, 'text' | 'onChange'
   return { typed, setTyped, isEditing, enter, leave }
 }
 
-/** `key:value` terms and words of a name, with suggestions. The list follows while the reader types. */
+/** A field for `key:value` terms and words of a name, with suggestions. The list is filtered while the user types. */
 export function FilterField({ ref, text, problems, onChange }: FilterFieldProps) {
   const { typed, setTyped, isEditing, enter, leave } = useTyped({ text, onChange })
   const [chosen, setChosen] = useState(-1)
@@ -108,7 +107,7 @@ interface SuggestionsProps {
 
 function Suggestions({ id, suggestions, chosen, onChoose }: SuggestionsProps) {
   return (
-    // Tab passes this box, although it scrolls: it closes when the field loses the focus.
+    // Not focusable by Tab, although it scrolls, because it closes when the field loses the focus.
     <div id={id} role="listbox" aria-label="Suggestions" tabIndex={-1} className={styles.suggestions}>
       {suggestions.map(({ text, label, help, count }, i) => (
         <div
@@ -117,7 +116,7 @@ function Suggestions({ id, suggestions, chosen, onChoose }: SuggestionsProps) {
           role="option"
           aria-selected={i === chosen}
           className={styles.suggestion}
-          // The field keeps the focus.
+          // Keeps the focus in the field.
           onPointerDown={(event) => {
             event.preventDefault()
             onChoose(text)

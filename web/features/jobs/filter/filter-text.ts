@@ -27,11 +27,11 @@ export type FilterKey = (typeof filterKeys)[number]
  */
 export type FilterSearch = { [Key in FilterKey | 'text']?: string | undefined }
 
-/** The search part of the URL of a list. */
+/** The search parameters of the job list. */
 export interface JobsSearch extends FilterSearch {
   order?: string | undefined
   group?: string | undefined
-  /** The job in the side panel. */
+  /** The id of the job in the side panel. */
   peek?: string | undefined
 }
 
@@ -39,14 +39,14 @@ const isFilterKey = (key: string): key is FilterKey => (filterKeys as readonly s
 
 const term = /(?:(\w+):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g
 
-/** Words without a key are searched in the name. A key that is given twice has all of its values. */
+/** Words without a key must be part of the job's name. The values of a repeated key are combined. */
 export function parseFilter(text: string): FilterSearch {
   const found: Partial<Record<FilterKey | 'text', string>> = {}
   const add = (key: FilterKey | 'text', value: string, separator: string) => {
     found[key] = found[key] === undefined ? value : `${found[key]}${separator}${value}`
   }
   for (const [whole, key, quoted, bare] of text.matchAll(term)) {
-    // A key whose value is still to be typed.
+    // Ignores a key without a value, such as "state:", which the user is still typing.
     if (key === undefined && filterKeys.some((each) => bare?.toLowerCase() === `${each}:`)) continue
     const value = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
     if (key !== undefined && isFilterKey(key.toLowerCase())) add(key.toLowerCase() as FilterKey, value, ',')
@@ -55,7 +55,7 @@ export function parseFilter(text: string): FilterSearch {
   return found
 }
 
-/** A value with blanks, as one term. */
+/** Quotes a value that has blanks or quotes. */
 export const quote = (value: string) => (/[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value)
 
 export function formatFilter(search: FilterSearch): string {
@@ -81,7 +81,7 @@ const split = (value: string | undefined): string[] | undefined => {
   return parts.length > 0 ? parts : undefined
 }
 
-/** `JobFilter`, and the values that it cannot have. */
+/** Converts the search parameters to a `JobFilter`, and lists values that are not valid. */
 export function toJobFilter(
   search: FilterSearch,
   context: FilterContext,
@@ -139,10 +139,10 @@ function readIds(
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** "24h" and "7d" count back from now; other values are dates. null: neither. */
+/** Reads "24h" or "7d" as a time before now, and other values as dates; null: the value is neither. */
 export function readTime(value: string, nowMs: number): string | null {
   const [, count, unit = ''] = value.match(/^(\d+)([mhdw])$/) ?? []
-  // Whole minutes: a filter that changes each millisecond would be another list.
+  // Rounds to minutes, because each change of the filter makes a new list.
   const backMs = count === undefined ? Number.NaN : Number(count) * (units[unit] ?? 0)
   const atMs = Number.isNaN(backMs) ? Date.parse(value) : Math.floor((nowMs - backMs) / 60_000) * 60_000
   return Number.isNaN(atMs) ? null : new Date(atMs).toISOString()

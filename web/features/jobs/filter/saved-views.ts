@@ -28,7 +28,7 @@ async function read(): Promise<void> {
   stored.change({ views: byName, teams: viewer.user.teams })
 }
 
-/** Views of this user, of the user's teams, and of everyone. */
+/** Returns the saved views that the viewer sees: own ones, those of the viewer's teams, and public ones. */
 export function useSavedViews(): Views {
   useEffect(() => {
     if (wasRead) return

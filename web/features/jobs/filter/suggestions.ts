@@ -2,9 +2,9 @@ import type { JobCountBy } from '../../../generated/graphql.ts'
 import { states } from '../../../parts/states.ts'
 import { type FilterKey, filterKeys, quote } from './filter-text.ts'
 
-/** What may follow the text of a filter. */
+/** A suggested completion of the filter text. */
 export interface Suggestion {
-  /** The whole text of the filter after it was taken. */
+  /** The whole filter text after the user accepts the suggestion. */
   text: string
   label: string
   help?: string | undefined
@@ -29,7 +29,7 @@ const keyHelp: Readonly<Record<FilterKey, string>> = {
   ended: 'ended after: 24h, 7d, a date',
 }
 
-/** The last term of a filter: what was typed before it, its key, and the last of its values. */
+/** The last term of a filter: the text before it, its key, and the last of its values. */
 export interface LastTerm {
   before: string
   key: FilterKey | null
@@ -60,14 +60,14 @@ const fixedValues: Partial<Readonly<Record<FilterKey, readonly string[]>>> = {
 }
 
 export interface KnownValue {
-  /** The key of a label ends in "=": its values follow. */
+  /** A suggested value. The key of a label ends in "=", because its value follows. */
   value: string
   count?: number | undefined
 }
 
 const shownMax = 12
 
-/** Values of a key that contain what was typed, those with the most jobs first. */
+/** Suggests values of the key that contain the typed text; values with the most jobs come first. */
 export function suggestValues({ before, key, value }: LastTerm, known: readonly KnownValue[]): readonly Suggestion[] {
   if (key === null) return []
   const values = known.length > 0 ? known : (fixedValues[key] ?? []).map((each) => ({ value: each, count: undefined }))
@@ -81,7 +81,7 @@ export function suggestValues({ before, key, value }: LastTerm, known: readonly 
     }))
 }
 
-/** The keys whose values the server counts. */
+/** Filter keys whose values the server can list with the number of their jobs. */
 export const countedBy: Partial<Readonly<Record<FilterKey, JobCountBy>>> = {
   state: 'STATE',
   user: 'USER',

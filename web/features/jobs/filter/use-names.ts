@@ -2,7 +2,7 @@ import { FindTeamsDocument, FindUsersDocument } from '../../../generated/graphql
 import { client } from '../../../ground/connection.ts'
 import { type Resource, useResource } from '../../../ground/resource.ts'
 
-/** The id of an object by name; undefined: there is none, or the viewer may not see it. */
+/** Finds the id of a user or team by name; undefined: none exists, or the viewer may not see it. */
 type FindId = (name: string, signal: AbortSignal) => Promise<string | undefined>
 
 const namesMax = 100
@@ -18,7 +18,7 @@ const findTeam: FindId = async (name, signal) => {
   return teams.nodes.find((each) => each.name === name)?.id
 }
 
-/** Ids of the objects that a filter names. A name without an object is missing; after a failure nothing is known of any. */
+/** Finds the ids of the users or teams that a filter names. The result lacks names that do not exist. */
 function useNames(kind: 'user' | 'team', wanted: string, find: FindId): Resource<ReadonlyMap<string, string>> {
   const names = wanted
     .split(',')

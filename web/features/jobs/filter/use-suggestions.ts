@@ -13,7 +13,7 @@ import {
 
 const valuesMax = 100
 
-/** The keys of labels, and after a key its values. */
+/** Reads the keys of labels or, if `labelKey` is given, its values. */
 async function readLabels(labelKey: string | undefined, signal: AbortSignal): Promise<readonly KnownValue[]> {
   const by = labelKey === undefined ? 'LABEL_KEY' : 'LABEL'
   const { jobCounts } = await client.request(CountKeysDocument, { by, labelKey, first: valuesMax }, { signal })
@@ -36,7 +36,7 @@ async function readValues({ key }: LastTerm, labelKey: string | undefined, signa
 const toWord = (by: string, value: string) =>
   ['STATE', 'REASON', 'EXECUTOR'].includes(by) ? value.toLowerCase() : value
 
-/** Keys, then values with the number of their jobs. */
+/** Suggests filter keys or, after a key, its values with the number of their jobs. */
 export function useSuggestions(text: string, isOpen: boolean): readonly Suggestion[] {
   const term = readLastTerm(text)
   const [, labelKey] = (term.key === 'label' && term.value.match(/^(.+?)=/)) || []

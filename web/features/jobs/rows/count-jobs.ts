@@ -4,19 +4,18 @@ import { useResource } from '../../../ground/resource.ts'
 import { useJobChanges } from './use-job-changes.ts'
 
 export interface JobNumbers {
-  /** All that were counted. */
   total: number
-  /** Those that hold resources. */
+  /** Jobs that hold resources: STARTING, RUNNING or CANCELLING. */
   active: number
-  /** Those that wait. */
+  /** BLOCKED and QUEUED jobs. */
   waiting: number
-  /** Those among them that wait for an approval. */
+  /** Jobs that wait for an approval. */
   blocked: number
 }
 
 export const noJobs: JobNumbers = { total: 0, active: 0, waiting: 0, blocked: 0 }
 
-/** Jobs by user, account or another key, without the final ones unless the filter says more; keys without jobs are missing. */
+/** Counts jobs by user, account or another key, without final jobs unless the filter asks for them. */
 export async function countJobs(
   by: JobCountBy,
   filter: JobFilter,
@@ -36,10 +35,10 @@ export async function countJobs(
 }
 
 const readMs = 10_000
-/** The server counts so many keys at once. */
+/** Maximum number of keys that the server counts in one request. */
 const keysMax = 100
 
-/** Jobs of each of these users or accounts; undefined: not counted yet. */
+/** Returns the numbers of jobs of each of these users or accounts; undefined: not read yet. */
 export function useJobNumbers(
   by: 'USER' | 'ACCOUNT',
   keys: readonly string[],

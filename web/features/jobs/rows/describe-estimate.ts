@@ -8,7 +8,7 @@ interface KnownEstimate {
   earliest: string | null
 }
 
-/** "14:20–15:05"; without a forecast "from 15:05", if the job cannot start now; null: unknown. */
+/** "14:20–15:05"; without a forecast "from 15:05", the earliest start; null: unknown. */
 export function describeEstimate({ p50, p90, earliest }: KnownEstimate, nowMs: number): string | null {
   const clock = (at: string) => formatClock(Math.max(Date.parse(at), nowMs), nowMs)
   if (!p50) return earliest && Date.parse(earliest) > nowMs + soonMs ? `from ${clock(earliest)}` : null

@@ -8,7 +8,7 @@ export function StartEstimate({ job: { scheduling } }: { job: Pick<JobRow, 'sche
   return scheduling?.estimatedStart ? describeEstimate(scheduling.estimatedStart, nowMs) : null
 }
 
-/** From the progress so far; null: nothing is known. */
+/** Estimates the remaining run time from the progress so far; null: the job reports too little. */
 function estimateLeftMs({ progress, currentRun }: Pick<JobRow, 'progress' | 'currentRun'>, nowMs: number) {
   const fraction = progress?.fraction ?? 0
   if (!progress || fraction <= 0.01 || fraction >= 1 || currentRun.startedAt === null) return null
@@ -18,7 +18,7 @@ function estimateLeftMs({ progress, currentRun }: Pick<JobRow, 'progress' | 'cur
   return leftMs > 0 ? leftMs : null
 }
 
-/** "~ 41 min" from the progress, or "≤ 2 h" from the limit of its run time. */
+/** The remaining run time: "~ 41 min" by the progress, or "≤ 2 h" by the maximum run time. */
 export function TimeLeft({ job }: { job: Pick<JobRow, 'progress' | 'currentRun' | 'maxRunTimeSeconds'> }) {
   const nowMs = useNow()
   const leftMs = estimateLeftMs(job, nowMs)

@@ -16,14 +16,14 @@ import { toEntry } from './order.ts'
 export interface ListView {
   /** Ids of the jobs, in the order of the list. */
   ids: readonly string[]
-  /** Jobs that left the filter or were deleted; they stay, dimmed, until the changes are applied. */
+  /** Jobs that no longer match the filter, or were deleted. They stay, dimmed, until the changes are applied. */
   departed: ReadonlySet<string>
-  /** Arrivals, departures and moves that wait. */
+  /** Number of arrivals, departures and moves that are not shown yet. */
   changes: number
   isLoading: boolean
-  /** Jobs come before the first row that was read. */
+  /** More jobs exist before the first row. */
   hasBefore: boolean
-  /** Jobs come after the last row that was read. */
+  /** More jobs exist after the last row. */
   hasMore: boolean
   failure: RequestFailed | null
 }
@@ -43,9 +43,9 @@ export interface JobListOptions {
   store: JobStore
   filter: JobFilter
   order: JobOrder
-  /** Reads from the last job backwards. */
+  /** true: reads from the end of the list. */
   fromEnd?: boolean
-  /** Runs a function before the next picture. */
+  /** Calls a function before the next frame. */
   schedule: (run: () => void) => void
 }
 
@@ -56,27 +56,27 @@ export const rowsMax = 3_000
 const forever = Number.POSITIVE_INFINITY
 
 /**
- * The jobs of one filter, live. Cells change at once. Arrivals, departures and moves wait while the list is held: a
- * pointer is over it, rows are selected or a menu is open.
+ * A live list of the jobs that match a filter. Cells change at once. Arrivals, departures and moves are shown later if the
+ * list is held: the pointer is over it, rows are selected, or a menu is open.
  */
 export class JobList {
   readonly #options: JobListOptions
   readonly #listeners = createListeners()
-  /** Where the reader is: how far the list is scrolled, and its row. */
+  /** The scroll position, and the id of the focused row. */
   readonly place: { top: number; focusedId: string | null } = { top: 0, focusedId: null }
   #leave = new AbortController()
   readonly #window: ListWindow
   #view: ListView = emptyView
   /** Ids of rows that are being read again. */
   readonly #filling = new Set<string>()
-  /** The stream goes on from here; null: nothing was read. */
+  /** The cursor from which the stream continues; null: nothing was read yet. */
   #asOf: string | null = null
   /** Cursors before the first and after the last row. */
   #cursors: { start: string | null; end: string | null } = { start: null, end: null }
   #isHeld = false
   #isReading = false
   #isRefreshing = false
-  /** Messages were lost while the list was held. */
+  /** true: messages were lost while the list was held. */
   #hasLostMessages = false
   #messages: ListUpdatesSubscription['jobUpdates'][] = []
 
@@ -93,7 +93,7 @@ export class JobList {
 
   readonly subscribe = this.#listeners.add
 
-  /** A list that was stopped goes on where it ended. */
+  /** Starts the list, or resumes a stopped list where it stopped. */
   start(): void {
     this.#leave = new AbortController()
     this.#run().catch((error: unknown) => this.#fail(error))
@@ -112,7 +112,7 @@ export class JobList {
     if (this.#hasLostMessages) void this.#readAgain()
   }
 
-  /** Shows the changes that waited. */
+  /** Shows the pending arrivals, departures and moves. */
   apply(): void {
     this.#window.apply()
     this.#show()
@@ -146,13 +146,12 @@ export class JobList {
   }
 
   /**
-   * Reads the first rows again after an outage: the stream repeats all that was missed, which may take longer. A read that
-   * the outage interrupted is repeated by itself, so a second one would only keep the server busy. `count`: how many rows
-   * are wanted, at most a page.
+   * Reads the first rows again after an outage, because the stream takes longer to replay what was missed. Does nothing if
+   * a read is running, because that one is retried. `count`: number of rows, at most a page.
    */
   async refresh(count = rowsPerPage): Promise<void> {
     if (this.#view.isLoading || this.#window.hasBefore) return
-    // A read that is under way may be older than the loss of messages.
+    // After lost messages it reads again, because a running read may have begun before the loss.
     if (this.#isRefreshing && !this.#hasLostMessages) return
     this.#isRefreshing = true
     const { store, order } = this.#options
@@ -172,7 +171,7 @@ export class JobList {
     }
   }
 
-  /** Keeps the rows around those in sight, and reads them again where they were forgotten. */
+  /** Reads the visible rows whose data was dropped, and drops the data of rows far away. */
   show(from: number, to: number): void {
     const { store } = this.#options
     const { ids } = this.#view
@@ -185,8 +184,8 @@ export class JobList {
   }
 
   /**
-   * Positions, reasons and estimates of jobs that wait change without an event of the job. This is called every few
-   * seconds, so a read that failed is not repeated.
+   * Reads visible waiting jobs again, because their position, reasons and estimate change without an event of the job. It
+   * is called every few seconds, so it does not retry.
    */
   refreshWaiting(from: number, to: number): void {
     if (this.#isRefreshing) return
@@ -237,7 +236,7 @@ export class JobList {
     }
   }
 
-  /** The list is this page alone. */
+  /** Replaces the list by a page. */
   #restart(page: Page) {
     this.#window.clear()
     this.#addPage(page, 'AFTER')
@@ -287,7 +286,7 @@ export class JobList {
     else this.#cursors = { ...this.#cursors, start: pageInfo.startCursor ?? this.#cursors.start }
   }
 
-  /** Takes all messages that arrived since the last picture. */
+  /** Processes all messages that arrived since the last frame. */
   #receive() {
     if (this.#leave.signal.aborted) return
     const messages = this.#messages
@@ -312,13 +311,13 @@ export class JobList {
   #receiveJob(row: JobRow, matches: boolean) {
     const { store, order } = this.#options
     store.put(row)
-    // A newer row came from elsewhere; its own message follows.
+    // The store has a newer row from another read. The message with that version follows.
     if ((store.get(row.id)?.version ?? 0) > row.version) return
     if (matches) this.#window.place(toEntry(row, order))
     else this.#window.remove(row.id, row.version)
   }
 
-  /** Messages were lost: reads again from the start. A held list does so later, and until then updates its rows in place. */
+  /** Restarts the list after lost messages. A held list only refreshes its rows now, and restarts when it is released. */
   async #readAgain(): Promise<void> {
     this.#hasLostMessages = this.#isHeld
     if (this.#isHeld) return this.refresh()
@@ -329,7 +328,7 @@ export class JobList {
     }
   }
 
-  /** Shows changes at once, or counts them while the list is held. */
+  /** Shows the changes or, while the list is held, only their number. */
   #showChanges() {
     const { changes } = this.#window
     if (changes === 0 && this.#view.changes === 0) return

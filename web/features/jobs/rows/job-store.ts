@@ -4,7 +4,7 @@ import { createListeners } from '../../../ground/store.ts'
 
 export type JobRow = ListRowFragment
 
-/** Jobs by id. An older version never replaces a newer one. */
+/** The rows of all lists by job id. An older version never replaces a newer one. */
 export class JobStore {
   readonly #rows = new Map<string, JobRow>()
   readonly #listeners = new Map<string, Set<() => void>>()
@@ -28,7 +28,7 @@ export class JobStore {
     return this.#rows.size
   }
 
-  /** Forgets all other rows, unless they are in sight. */
+  /** Deletes all rows that are neither in `ids` nor visible. */
   keepOnly(ids: ReadonlySet<string>): void {
     for (const id of this.#rows.keys()) if (!ids.has(id) && !this.#listeners.has(id)) this.#rows.delete(id)
   }
@@ -45,7 +45,7 @@ export class JobStore {
 
 export const jobStore = new JobStore()
 
-/** The newest row of a job that is known; undefined: none. */
+/** Returns the newest stored row of a job, and updates the component when it changes; undefined: not stored. */
 export function useJobRow(id: string): JobRow | undefined {
   const subscribe = useCallback((listener: () => void) => jobStore.subscribe(id, listener), [id])
   return useSyncExternalStore(subscribe, () => jobStore.get(id))

@@ -4,16 +4,16 @@ import { type Compare, compareEntries, type Entry, mergeEntries } from './order.
 export type Side = 'AFTER' | 'BEFORE'
 
 interface PageRow {
-  /** The place in the page. */
+  /** The sort key that the row had in the page. */
   entry: Entry
   version: number
-  /** The place by the newest row that is known. */
+  /** The sort key of the newest known version of the row. */
   now: Entry
 }
 
 /**
- * The part of a list that was read, without gaps: shown entries, and the arrivals, departures and moves that wait. While
- * a page is read, changes of the stream may be newer than the page: they are remembered and applied to it.
+ * A contiguous part of a list: the shown entries, and the pending arrivals, departures and moves. While a page is being
+ * read, changes from the stream may be newer than the page, so they are stored and applied to the page.
  */
 export class ListWindow {
   readonly departed = new Set<string>()
@@ -26,7 +26,7 @@ export class ListWindow {
   /** null: the window reaches the end of the list. */
   #bounds: Record<Side, Entry | null> = { AFTER: null, BEFORE: null }
   #reads = 0
-  /** Versions of jobs that left, and places of jobs outside of the window, since the oldest read that is under way. */
+  /** Since the oldest running read: versions of jobs that left the list, and entries outside of the window. */
   readonly #left = new Map<string, number>()
   readonly #outside = new Map<string, Entry>()
 
@@ -75,7 +75,7 @@ export class ListWindow {
     this.#outside.clear()
   }
 
-  /** Adds a page at a side, after its bound was set. */
+  /** Adds a page at a side. Call `setBound` before. */
   add(rows: readonly PageRow[], side: Side): void {
     const added: Entry[] = []
     for (const { entry, version, now } of rows) {
@@ -90,8 +90,8 @@ export class ListWindow {
   }
 
   /**
-   * Takes the first rows of the list as they are now, up to `end`; null: up to the end of the list. `isUnchanged` says
-   * that nothing newer about a job has come since the rows were asked for.
+   * Merges `rows`, the current first rows of the list up to `end`; null: the whole list. A shown job that is missing from
+   * them departs only if `isUnchanged`: no newer version arrived since the request.
    */
   refresh(rows: readonly PageRow[], end: Entry | null, isUnchanged: (id: string) => boolean): void {
     const found = new Set(rows.map(({ entry }) => entry.id))
@@ -104,7 +104,7 @@ export class ListWindow {
     }
   }
 
-  /** A job that belongs to the list changed. */
+  /** Adds or moves a job that matches the filter. */
   place(entry: Entry): void {
     const { id } = entry
     this.#left.delete(id)
@@ -118,7 +118,7 @@ export class ListWindow {
     else this.#arrivals.delete(id)
   }
 
-  /** A job left the list with this version. */
+  /** Removes a job that left the list with this version. */
   remove(id: string, version: number): void {
     this.#arrivals.delete(id)
     this.#moves.delete(id)
@@ -127,7 +127,7 @@ export class ListWindow {
     if (this.#shown.has(id)) this.departed.add(id)
   }
 
-  /** Shows the changes that waited. */
+  /** Shows the pending arrivals, departures and moves. */
   apply(): void {
     if (this.changes === 0) return
     const incoming = [...this.#arrivals.values(), ...this.#moves.values()].filter((entry) => this.#isInside(entry))

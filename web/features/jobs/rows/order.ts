@@ -3,7 +3,7 @@ import type { JobRow } from './job-store.ts'
 
 export type OrderName = 'newest' | 'oldest' | 'priority' | 'start' | 'end'
 
-/** The orders of a list by their names in the URL. */
+/** Orders of the job list by their names in the URL. */
 export const orders: Readonly<Record<OrderName, JobOrder & { words: string }>> = {
   newest: { field: 'CREATED_AT', direction: 'DESC', words: 'Newest first' },
   oldest: { field: 'CREATED_AT', direction: 'ASC', words: 'Oldest first' },
@@ -15,13 +15,13 @@ export const orders: Readonly<Record<OrderName, JobOrder & { words: string }>> =
 export const readOrder = (name: string | undefined): OrderName =>
   name !== undefined && name in orders ? (name as OrderName) : 'newest'
 
-/** A job at its place in a list: all that a list needs of rows that are far away. */
+/** The id and sort key of a job, which is all that a list keeps of rows far from the visible ones. */
 export interface Entry {
   id: string
   key: number
 }
 
-/** The value that the server orders by; jobs without a time come after all others. */
+/** Takes the sort key from a row. Jobs without a time sort last. */
 export function toEntry(row: JobRow, { field, direction }: JobOrder): Entry {
   if (field === 'PRIORITY') return { id: row.id, key: row.priorityOverride ?? row.basePriority }
   const time = { CREATED_AT: row.createdAt, STARTED_AT: row.startedAt, FINISHED_AT: row.finishedAt }[field]
@@ -31,7 +31,7 @@ export function toEntry(row: JobRow, { field, direction }: JobOrder): Entry {
 
 export type Compare = (a: Entry, b: Entry) => number
 
-/** The order of the server; ids decide between equal keys. */
+/** Returns a comparison in the order of the server. Equal keys are ordered by id. */
 export function compareEntries({ direction }: JobOrder): Compare {
   const sign = direction === 'ASC' ? 1 : -1
   return (a, b) => {
@@ -40,7 +40,7 @@ export function compareEntries({ direction }: JobOrder): Compare {
   }
 }
 
-/** Puts a few entries at their places among many. Both are in order. */
+/** Merges `few` entries into `many`. Both must be sorted. */
 export function mergeEntries(many: readonly Entry[], few: readonly Entry[], compare: Compare): Entry[] {
   const merged: Entry[] = []
   let from = 0
@@ -53,7 +53,7 @@ export function mergeEntries(many: readonly Entry[], few: readonly Entry[], comp
   return merged
 }
 
-/** Index of the first entry that does not come before this one. */
+/** Finds the index of the first entry that does not sort before `entry`. */
 function findPlace(entries: readonly Entry[], entry: Entry, compare: Compare): number {
   let [low, high] = [0, entries.length]
   while (low < high) {

@@ -2,16 +2,16 @@ import { formatBytes } from '../../../parts/format.ts'
 import { formatServerText } from '../../../parts/server-text.ts'
 import type { JobRow } from './job-store.ts'
 
-/** Ids of the same time differ at their end. */
+/** Captures the end of a job id, because ids of the same time differ only there. */
 const jobId = /\bjob_\w{20}(\w{6})\b/g
 
-/** The place of a job as short as a column of a list: its state already says that the job waits. */
+/** Shortens `describePlace` for a column: drops "Waiting", which the state says, and abbreviates job ids. */
 export const abridgePlace = (job: JobRow): string =>
   describePlace(job)
     .replace(/Waiting (?=for |behind )/, '')
     .replaceAll(jobId, 'job …$1')
 
-/** Nodes and GPUs of a run; position and reason of a job that waits. */
+/** Returns the nodes and GPUs of a run or, for a waiting job, its position and the reason why it waits. */
 export function describePlace(job: JobRow): string {
   const { currentRun, scheduling, stateCategory, pool } = job
   if (stateCategory !== 'WAITING') {

@@ -1,6 +1,6 @@
 import { createStore } from '../../../ground/store.ts'
 
-/** Jobs that the user has opened, in localStorage. A failed job that was opened is not listed as new. */
+/** Ids of jobs that the user has opened, in localStorage. The overview does not list them as new failures. */
 const storageKey = 'berth-seen-jobs'
 const seenMax = 500
 

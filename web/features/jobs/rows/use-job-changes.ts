@@ -3,8 +3,8 @@ import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
 
 /**
- * The `version` of what is counted of jobs: another value when jobs of a pool began to wait, started or ended. Without
- * changes the server sends one every 15 s.
+ * Returns a number that changes when jobs of a pool begin to wait, start or end, and at least every 15 s. It is the
+ * `version` of resources that count jobs.
  */
 export const useJobChanges = (): number | undefined =>
   useResource<number>('changes of jobs', async (signal, put) => {

@@ -5,10 +5,10 @@ import { isShown, readOrigin } from '../../../ground/origin.ts'
 import { emptyView, JobList, type JobListOptions, type ListView } from './job-list.ts'
 import { jobStore } from './job-store.ts'
 
-/** The lists of the page that was left last, by name, for a reader who comes back to it. */
+/** The lists of the last page by name, so that going back shows them at once. */
 let kept: { lists: Map<string, JobList>; origin: ReturnType<typeof readOrigin> } = { lists: new Map(), origin: null }
 
-/** Stops a list and keeps its rows and its place. */
+/** Stops a list, and keeps its rows and scroll position. */
 function keepList(name: string, list: JobList): void {
   list.stop()
   const origin = readOrigin()
@@ -17,7 +17,7 @@ function keepList(name: string, list: JobList): void {
   kept.lists.set(name, list)
 }
 
-/** null: the page that is shown now is another one. */
+/** Returns the kept list of the current page; null: no list is kept for this page. */
 export const findKeptList = (name: string): JobList | null =>
   (kept.origin && isShown(kept.origin) && kept.lists.get(name)) || null
 
@@ -25,15 +25,15 @@ const noSubscription = () => () => undefined
 const noView = () => emptyView
 
 interface ShownList {
-  /** The key that the list was made for; another than the wanted one while the next list is read. */
+  /** The key of the shown list. It differs from the wanted key while the next list is loading. */
   key: string
   list: JobList | null
   view: ListView
 }
 
 /**
- * A live list. With another key the old list stays until the first page of the next one was read. A reader who comes back
- * to the page finds its list of this name as it was.
+ * Returns a live list. If `key` changes, the old list stays until the first page of the new one has loaded. After going
+ * back to the page, the list with this name is as it was.
  */
 export function useJobList(
   name: string,
@@ -43,7 +43,7 @@ export function useJobList(
   const [kept] = useState(() => findKeptList(name))
   const [shown, setShown] = useState(kept && { key, list: kept })
   const current = useRef<JobList | null>(null)
-  // Other options come with another key.
+  // `options` change only together with `key`.
   useEffect(() => {
     if (kept && current.current === null) {
       current.current = kept

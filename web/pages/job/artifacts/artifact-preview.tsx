@@ -11,7 +11,7 @@ import styles from './artifacts-tab.module.css'
 
 const Markdown = lazy(async () => ({ default: (await loadPart(() => import('./markdown.tsx'))).MarkdownText }))
 
-/** Text, JSON, Markdown and pictures; of everything else the address. The text is data: no HTML of it is shown. */
+/** Previews text, JSON, Markdown, CSV and pictures. HTML is never rendered, because the content is not trusted. */
 export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment }) {
   const { id, uri, mediaType, kind } = artifact
   const isPicture = uri === null && pictureTypes.includes(mediaType)
@@ -41,11 +41,11 @@ export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment })
   )
 }
 
-/** The server sends SVG as bytes, never as a picture. */
+/** Types shown as pictures. SVG is missing, because the server sends it as bytes only. */
 const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const shownBytesMax = 256 * 1024
 
-/** The beginning of a file of text; null: another kind. */
+/** Reads the beginning of a text file; null: the artifact is not a text file. */
 async function readText({ id, kind, mediaType, sizeBytes }: ArtifactRowFragment, signal: AbortSignal) {
   if (kind !== 'FILE' || !/^text\/|\b(json|yaml)\b/.test(mediaType)) return null
   if (sizeBytes === 0) return ''
@@ -99,7 +99,7 @@ function CsvTable({ text }: { text: string }) {
   )
 }
 
-/** Text that is no JSON stays as it is. */
+/** Formats JSON. Other text is returned unchanged. */
 function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

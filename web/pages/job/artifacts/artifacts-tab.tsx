@@ -30,7 +30,7 @@ interface ArtifactsTabProps {
   onOpen: (id: string | undefined) => void
 }
 
-/** Results of the runs: files in folders, links and texts, each with a preview. */
+/** The artifacts of the runs: files in folders, links and texts, each with a preview. */
 export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
   const [last, setLast] = useState(artifactsRead)
   const { value, failure, read } = useResource(`artifacts ${job.id} ${job.artifacts.totalCount} ${last}`, (signal) =>
@@ -89,7 +89,7 @@ export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
   )
 }
 
-/** The way to a folder; each part opens one above it. */
+/** The path of a folder. Each part opens that folder. */
 function Crumbs({ folder, onOpen }: { folder: string; onOpen: (folder: string | undefined) => void }) {
   const parts = folder.split('/').slice(0, -1)
   if (parts.length === 0) return <span className={styles.faint}>All artifacts</span>

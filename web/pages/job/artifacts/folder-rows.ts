@@ -5,24 +5,24 @@ export interface FolderRow {
   /** The id of the artifact, or the path of the folder with / at its end. */
   key: string
   name: string
-  /** null: a folder. */
+  /** The artifact; null: the row is a folder. */
   artifact: ArtifactRowFragment | null
   newest: ArtifactRowFragment
   files: number
   bytes: number
 }
 
-/** The folder of a path, with / at its end; '': the topmost. */
+/** Returns the folder of a path, with / at its end; '': the top folder. */
 export const findFolder = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
 
-/** Folders by name, then artifacts by name; a name that was published again has all of its artifacts, the newest first. */
+/** Lists a folder: subfolders, then artifacts, by name. Artifacts with the same name share a row, the newest first. */
 export function listFolder(artifacts: readonly ArtifactRowFragment[], folder: string): FolderRow[] {
   const rows: FolderRow[] = []
   const folders = new Map<string, FolderRow>()
   for (const artifact of artifacts) {
     const { id, name: path, kind } = artifact
     const bytes = artifact.sizeBytes ?? 0
-    // Names of links and texts are no paths.
+    // Names of links and texts are not paths, so these artifacts are in the top folder.
     const place = kind === 'FILE' ? findFolder(path) : ''
     if (!place.startsWith(folder)) continue
     const [below = ''] = place.slice(folder.length).split('/')

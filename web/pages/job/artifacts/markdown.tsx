@@ -2,7 +2,7 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import styles from './artifacts-tab.module.css'
 
-/** Pictures of other places stay away: they would tell them who reads. */
+/** Pictures are not loaded, because their servers would learn who reads the text. */
 const components: Components = {
   a: ({ href, children }) =>
     /^https?:\/\//i.test(href ?? '') ? (
@@ -15,7 +15,7 @@ const components: Components = {
   img: ({ alt }) => <span className={styles.faint}>[picture: {alt}]</span>,
 }
 
-/** Markdown of a job. HTML in it is shown as text. */
+/** Renders Markdown from a job. HTML in it is shown as text. */
 export const MarkdownText = ({ text }: { text: string }) => (
   <div className={styles.markdown}>
     <ReactMarkdown remarkPlugins={[remarkGfm]} components={components}>

@@ -4,7 +4,7 @@ import { readInParts } from '../../../ground/read-in-parts.ts'
 export type Box = GraphBoxFragment
 
 interface Edge {
-  /** The job that is waited for. */
+  /** The job that the other job depends on. */
   from: string
   to: string
   on: 'SUCCEEDED' | 'FAILED' | 'FINISHED'
@@ -13,18 +13,18 @@ interface Edge {
 export interface JobGraph {
   boxes: ReadonlyMap<string, Box>
   edges: readonly Edge[]
-  /** How many neighbours of a box are not shown. */
+  /** Number of neighbours that are not shown, by job id. */
   folded: ReadonlyMap<string, number>
 }
 
 type Neighbours = Extract<NonNullable<JobNeighboursQuery['nodes'][number]>, { dependents: unknown }>
-/** Reads jobs with their neighbours; jobs that are gone are missing. */
+/** Reads jobs with their neighbours. The result lacks deleted jobs. */
 type ReadNeighbours = (ids: readonly string[]) => Promise<readonly Neighbours[]>
 
 const boxesMax = 300
 const idsPerRead = 20
 
-/** All jobs that a job waits for, and all that wait for it, level by level until there are too many. */
+/** Reads the dependencies and dependents of a job, level by level up to a maximum number of jobs. */
 export async function readGraph(id: string, read: ReadNeighbours): Promise<JobGraph | null> {
   const [start] = await read([id])
   if (!start) return null
@@ -56,7 +56,7 @@ interface GrowingGraph {
   folded: Map<string, number>
 }
 
-/** Returns the ids of boxes that are new. */
+/** Adds the neighbours of jobs to the graph. Returns the ids of jobs that it did not have. */
 function addNeighbours(
   { boxes, edges, folded }: GrowingGraph,
   job: Neighbours,
@@ -77,14 +77,14 @@ function addNeighbours(
     if (isNew) found.push(box.id)
     boxes.set(box.id, box)
     const key = `${edge.from} ${edge.to}`
-    // Only the waiting side knows the condition.
+    // Only the dependent job knows the condition of the dependency.
     if (direction === 'BEFORE' || !edges.has(key)) edges.set(key, edge)
   }
   if (hidden > 0) folded.set(job.id, (folded.get(job.id) ?? 0) + hidden)
   return found
 }
 
-/** Ids on one side of a job, the nearest first. */
+/** Lists the ids of all dependencies or dependents of a job, the nearest first. */
 export function listSide({ edges }: JobGraph, id: string, direction: 'BEFORE' | 'AFTER'): readonly string[] {
   const found = new Set<string>()
   let level = [id]

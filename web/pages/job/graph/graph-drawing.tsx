@@ -13,7 +13,7 @@ type JobNode = Node<{ box: Box; folded: number; isThis: boolean }, 'job'>
 const [boxWidth, boxHeight] = [200, 36]
 const conditionWords = { SUCCEEDED: '', FAILED: 'fails', FINISHED: 'ends' } as const
 
-/** Boxes from left to right, in the order in which the jobs can run. */
+/** Draws the dependency graph from left to right, in the order in which the jobs can run. */
 export function GraphDrawing({ graph, id }: { graph: JobGraph; id: string }) {
   const navigate = useNavigate()
   const places = useMemo(() => layOut(graph), [graph])
@@ -66,7 +66,7 @@ const JobBox = ({ data: { box, folded, isThis } }: NodeProps<JobNode>) => (
 
 const nodeTypes = { job: JobBox }
 
-/** The upper left corner of each box. */
+/** Computes the upper left corner of each box. */
 function layOut(graph: JobGraph): ReadonlyMap<string, { x: number; y: number }> {
   const plan = new dagre.graphlib.Graph().setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 56 })
   plan.setDefaultEdgeLabel(() => ({}))

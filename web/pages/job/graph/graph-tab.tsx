@@ -18,7 +18,7 @@ const Drawing = lazy(async () => ({ default: (await loadPart(() => import('./gra
 const dependentsRead = 50
 const readAgainMs = 10_000
 
-/** The jobs that this one waits for, and those that wait for it: as a drawing and as lists. */
+/** Shows the dependencies and dependents of the job as a drawing and as lists. */
 export function GraphTab({ job }: { job: PageJob }) {
   const isWide = useMedia('(min-width: 640px)')
   const { value, failure, read } = useResource(

@@ -17,7 +17,7 @@ import type { PageJob } from '../use-job.ts'
 
 const lookMs = 5_000
 
-/** Ports on which the job listens: each as a page of its own origin, or as a command to copy; and the open sessions. */
+/** Lists the ports on which the job listens, each with a link or a `berth` command, and the open sessions. */
 export function PortsTab({ job }: { job: PageJob }) {
   const { jobsHost } = useStart()
   const [port, setPort] = useState('8888')
@@ -92,7 +92,7 @@ const nameOrigin = (jobId: string, port: string, jobsHost: string) => {
   return `${location.protocol}//${jobId.replace('job_', '')}-${port}.${jobsHost}${own}`
 }
 
-/** The new tab is opened at once, because a browser blocks one that comes after an answer. */
+/** Opens the new tab before the request, because browsers block tabs that open after a response. */
 async function openPort(jobId: string, port: number, jobsHost: string | null): Promise<Refusal | null> {
   if (!Number.isInteger(port)) return refusal('The port is a number, 1 … 65,535')
   const page = window.open('', '_blank')

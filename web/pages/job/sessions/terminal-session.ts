@@ -14,7 +14,7 @@ const toBytes = {
   binary: (data: string) => Uint8Array.from(data, (each) => each.charCodeAt(0)),
 }
 
-/** Opens a login shell with this terminal. Ends it when `signal` is aborted. */
+/** Opens a login shell in the job, connected to the terminal. Ends it when `signal` aborts. */
 export async function runTerminal(
   jobId: string,
   terminal: Terminal,
@@ -32,7 +32,7 @@ export async function runTerminal(
   })
   signal.addEventListener('abort', () => line.close())
   let sent: Promise<void> = Promise.resolve()
-  /** A large paste waits until the server has taken the part before. */
+  /** Sends input in parts. Each part of a large paste waits until the server has received the one before. */
   const send = (bytes: Uint8Array) => {
     for (let at = 0; at < bytes.length; at += payloadBytesMax)
       sent = sent.then(() => line.send(frameKinds.stdin, bytes.subarray(at, at + payloadBytesMax)))

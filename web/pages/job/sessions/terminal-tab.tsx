@@ -5,7 +5,7 @@ import type { PageJob } from '../use-job.ts'
 
 const View = lazy(async () => ({ default: (await loadPart(() => import('./terminal-view.tsx'))).TerminalView }))
 
-/** A shell in the running job. It stays on the page when the job has ended. */
+/** A shell in the running job. Its output stays on the page after the job has ended. */
 export function TerminalTab({ job }: { job: PageJob }) {
   const [isOpened, setOpened] = useState(false)
   const isRunning = job.state === 'RUNNING'

@@ -8,20 +8,20 @@ import { useCanvasColors } from '../../../parts/canvas-colors.ts'
 import ownCss from './terminal.css?inline'
 import { runTerminal, type TerminalState } from './terminal-session.ts'
 
-/** A style sheet that a script makes passes the content security policy, and loads with the terminal alone. */
+/** The content security policy allows style sheets made by scripts. This one is loaded only with the terminal. */
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(xtermCss + ownCss)
 
 /**
- * The terminal colours its text by the attribute `style` of spans, which the content security policy refuses; it allows
- * the same style from a script.
+ * The terminal library sets the attribute `style` of spans, which the content security policy forbids. Setting
+ * `style.cssText` from a script has the same effect and is allowed.
  */
 HTMLSpanElement.prototype.setAttribute = function (name: string, value: string) {
   if (name === 'style') this.style.cssText = value
   else Element.prototype.setAttribute.call(this, name, value)
 }
 
-/** While it opens, a terminal adds style elements, which need the nonce of the page. */
+/** Opens the terminal, and gives the style elements that it adds the nonce of the page. */
 function openWithNonce(terminal: Terminal, box: HTMLElement): void {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
   const create = document.createElement.bind(document)
@@ -65,7 +65,7 @@ export function TerminalView({ jobId, isRunning }: TerminalViewProps) {
   return <OneTerminal key={round} jobId={jobId} onAgain={isRunning ? () => setRound(round + 1) : null} />
 }
 
-/** One session. The titles that its programs set, and what they would copy, have no effect. */
+/** A terminal session. Programs in it cannot set the title of the page or write to the clipboard. */
 function OneTerminal({ jobId, onAgain }: { jobId: string; onAgain: (() => void) | null }) {
   const box = useRef<HTMLDivElement>(null)
   const shown = useRef<Terminal | null>(null)

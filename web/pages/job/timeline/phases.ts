@@ -5,7 +5,7 @@ export interface Phase {
   state: JobState
   run: number
   fromMs: number
-  /** null: it goes on. */
+  /** The end; null: the phase continues. */
   toMs: number | null
 }
 
@@ -23,7 +23,7 @@ interface JobTimes {
   finishedAt: string | null
 }
 
-/** The phases of all runs, in order and without gaps between them. Before the first run a job may wait for an approval. */
+/** Lists the phases of all runs, in order and without gaps. Before the first run a job may wait for an approval. */
 export function listPhases(job: JobTimes, runs: readonly RunTimes[]): readonly Phase[] {
   return runs.flatMap((run, i) => {
     const { scheduledAt, startedAt } = run
@@ -38,7 +38,7 @@ export function listPhases(job: JobTimes, runs: readonly RunTimes[]): readonly P
   })
 }
 
-/** None if it did not begin or took no time. `to`: null: it goes on. */
+/** Returns no phase if it did not begin or took no time. `to`: null while the phase continues. */
 function makePhase(state: JobState, { number: run }: RunTimes, from: string | null, to: string | null): Phase[] {
   if (from === null) return []
   const [fromMs, toMs] = [Date.parse(from), to === null ? null : Date.parse(to)]

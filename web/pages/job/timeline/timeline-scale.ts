@@ -1,6 +1,6 @@
 import type { Phase } from './phases.ts'
 
-/** A phase, or the time that is left until the limit, with its place on the axis: 0 … 1. */
+/** A phase, or the remaining time until the limit, with its position on the axis: 0 … 1. */
 export interface Segment {
   phase: Phase | null
   fromMs: number
@@ -9,16 +9,16 @@ export interface Segment {
   width: number
 }
 
-/** Short phases stay wide enough to be seen and hit. */
+/** Minimum width of a phase as a fraction of the axis, so that it can be seen and clicked. */
 const shareMin = 0.05
 
 interface ScaleOptions {
   nowMs: number
-  /** When the run ends at the latest; null: no limit, or it does not run. */
+  /** When the run reaches its maximum run time; null: it has no limit, or does not run. */
   limitMs: number | null
 }
 
-/** An axis of time where each phase has at least a small share. What is left until the limit takes at most half. */
+/** Scales phases to the axis. Each is at least `shareMin` wide; the remaining time until the limit takes at most half. */
 export function scalePhases(phases: readonly Phase[], { nowMs, limitMs }: ScaleOptions): readonly Segment[] {
   const past = phases.map((phase) => ({
     phase,
@@ -44,7 +44,7 @@ export function scalePhases(phases: readonly Phase[], { nowMs, limitMs }: ScaleO
   })
 }
 
-/** Where a moment is on the axis; null: it is outside. */
+/** Returns the position of a time on the axis; null: it is outside of the axis. */
 export function placeOf(segments: readonly Segment[], ms: number): number | null {
   const segment = segments.find(({ fromMs, toMs }) => ms >= fromMs && ms <= toMs)
   if (!segment) return null
@@ -58,7 +58,7 @@ export interface Mark {
   texts: readonly string[]
 }
 
-/** Marks that would touch each other become one. */
+/** Merges marks that are closer than `distance`. */
 export function mergeMarks(marks: readonly Mark[], distance: number): readonly Mark[] {
   const merged: Mark[] = []
   for (const mark of marks.toSorted((a, b) => a.place - b.place)) {

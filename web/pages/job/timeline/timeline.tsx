@@ -12,14 +12,14 @@ import { type Mark, mergeMarks, placeOf, type Segment, scalePhases } from './tim
 interface TimelineProps {
   job: PageJob
   events: readonly JobEvent[]
-  /** Longest duration of a run; null: unlimited. */
+  /** Maximum run time; null: unlimited. */
   maxRunTimeSeconds: number | null
 }
 
 const percent = (share: number) => `${share * 100}%`
 const markDistance = 0.03
 
-/** The phases of all runs on one axis, with the events. A click on a moment opens the log there. */
+/** Shows the phases of all runs on one axis, with the events. A click opens the log at that time. */
 export function Timeline({ job, events, maxRunTimeSeconds }: TimelineProps) {
   const nowMs = useNow()
   const runs = job.runs.nodes
@@ -74,7 +74,7 @@ function Part({ job, segment: { phase, fromMs, toMs, left, width } }: { job: Pag
   const { state, run } = phase
   const openHere = (event: MouseEvent<HTMLButtonElement>) => {
     const { left: startPx, width: lengthPx } = event.currentTarget.getBoundingClientRect()
-    // The keyboard clicks at no place.
+    // A click by keyboard has no position.
     const share = event.detail === 0 ? 0 : Math.min(1, Math.max(0, (event.clientX - startPx) / lengthPx))
     open(run, fromMs + share * (toMs - fromMs))
   }
@@ -109,7 +109,7 @@ interface MarksProps {
   segments: readonly Segment[]
 }
 
-/** Events that are no border of a phase. */
+/** Marks the events that do not begin or end a phase. */
 function Marks({ job, events, segments }: MarksProps) {
   const open = useLogAt(job)
   const marks = events

@@ -5,11 +5,11 @@ export type FitNode = NonNullable<PoolNodesQuery['pool']>['nodes']['nodes'][numb
 type Asked = Pick<Spec['resources'], 'cpu' | 'memoryBytes' | 'gpu' | 'gpuModel' | 'gpuMemoryBytes'>
 
 interface NodeFit {
-  /** Names of the nodes that could run a replica if they were empty. */
+  /** Names of the nodes on which a replica would fit if nothing else ran there. */
   fitting: readonly string[]
-  /** Free GPUs of the kind that is asked for, or free cores of a job without GPUs. */
+  /** Number of free GPUs of the requested models; for a job without GPUs, of free cores. */
   free: number
-  /** The most of them on one node. */
+  /** The highest number of these on one node. */
   largest: number
 }
 
@@ -19,7 +19,7 @@ const matches = (filters: readonly string[], model: string) =>
     return model.toLowerCase().includes(text.toLowerCase()) !== isExcluded
   })
 
-/** What the nodes that take runs have for a job. */
+/** Finds which nodes fit the requested resources, and counts what is free on the nodes that accept runs. */
 export function judgeNodes(nodes: readonly FitNode[], asked: Asked): NodeFit {
   const fitting: string[] = []
   let [free, largest] = [0, 0]

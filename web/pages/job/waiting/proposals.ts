@@ -10,7 +10,7 @@ interface Queue {
   name: string
 }
 
-/** Changes that could let a waiting job start earlier, at most six. */
+/** Lists up to six changes of the spec that could let a waiting job start earlier. */
 export function listProposals(spec: Spec, queues: readonly Queue[]): readonly SpecChange[] {
   const { resources, maxRunTimeSeconds } = spec
   const { gpu, cpu, memoryBytes, gpuModel, gpuMemoryBytes } = resources
@@ -36,7 +36,7 @@ export function listProposals(spec: Spec, queues: readonly Queue[]): readonly Sp
     ...others.map(
       ({ name }): SpecChange => ({
         text: `queue ${name}`,
-        // The executor is one of the pool of the queue.
+        // Removes the executor, because the pool of the other queue may not have it.
         change: ({ executor: _, ...input }) => ({ ...input, queue: name }),
       }),
     ),

@@ -2,7 +2,7 @@ import type { Spec } from '../../../features/spec/spec-input.ts'
 import type { JobSpecInput } from '../../../generated/graphql.ts'
 import { formatBytes, formatDuration } from '../../../parts/format.ts'
 
-/** A change of the spec, in words and as fields: "4 GPUs", "a limit of 2 h". */
+/** A change of the spec. `text` names it: "4 GPUs" or "a limit of 2 h". */
 export interface SpecChange {
   text: string
   change: (spec: JobSpecInput) => JobSpecInput
@@ -22,7 +22,7 @@ export function withMemory(bytes: number): SpecChange['change'] {
   }
 }
 
-/** The change that would have helped a job that failed; null: nothing in the spec would. */
+/** Finds the change of the spec that would have helped a failed job; null: none would. */
 export function findRemedy(stateReason: string | null, spec: Spec): SpecChange | null {
   const { resources, maxRunTimeSeconds } = spec
   if (stateReason === 'OOM_KILLED') {
@@ -44,6 +44,6 @@ export function findRemedy(stateReason: string | null, spec: Spec): SpecChange |
   return null
 }
 
-/** Twice the time, in whole hours above one. */
+/** Doubles the time, and rounds times above one hour to hours. */
 const lengthen = (seconds: number) =>
   seconds >= hourSeconds ? Math.ceil((2 * seconds) / hourSeconds) * hourSeconds : 2 * seconds

@@ -31,7 +31,7 @@ interface WhatIfProps {
   queues: readonly { name: string }[]
 }
 
-/** When changed copies of a waiting job would start, by dry runs. Only for those who may submit them. */
+/** Shows by dry runs when changed copies of a waiting job would start. Only for viewers who may submit them. */
 export function WhatIf({ job, spec, queues }: WhatIfProps) {
   const { viewer } = useStart()
   const mayUse = viewer.user.id === job.user.id && viewer.permissions.includes('JOB_SUBMIT')
@@ -65,7 +65,7 @@ export function WhatIf({ job, spec, queues }: WhatIfProps) {
   )
 }
 
-/** Copies that may start first come first. */
+/** Returns a rank for sorting: copies that may start earlier come first. */
 function rankStart(preview: Preview): number {
   if (preview.__typename !== 'JobPreview') return Number.MAX_SAFE_INTEGER
   const at = preview.estimatedStart?.p50 ?? preview.estimatedStart?.earliest

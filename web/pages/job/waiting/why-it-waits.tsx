@@ -21,7 +21,7 @@ type Scheduling = NonNullable<PageJob['scheduling']>
 
 const readAgainMs = 10_000
 
-/** Why a job waits, with numbers and a time. */
+/** Shows why a job waits, its position, and its estimated start. */
 export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
   const { scheduling, pool } = job
   const { value } = useQuery(PoolNodesDocument, { name: pool.name }, { everyMs: readAgainMs })
@@ -85,7 +85,7 @@ const gateWords: Readonly<Record<GateCode, readonly [open: string, closed: strin
   RESTART_BACKOFF: ['pause before the next run is over', 'pause before the next run'],
 }
 
-/** Conditions that hold or do not hold yet, and the limits that are reached. */
+/** Lists the conditions before the start, met or not, and the limits that are reached. */
 function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; scheduling: Scheduling }) {
   const reached = reasons.slice(1) // the first one is the title
   const isInTitle = gates.length === 1 && !gates[0]?.open && gates[0]?.code !== 'APPROVAL'
@@ -148,7 +148,7 @@ interface ResourcesProps {
   nodes: readonly FitNode[] | undefined
 }
 
-/** Asked, free and missing, and the nodes that could run it. */
+/** Compares requested and free resources, and lists the nodes on which the job would fit. */
 function Resources({ job, spec, nodes }: ResourcesProps) {
   const { fit, hold } = job.scheduling ?? {}
   if (!spec || !fit) return null
