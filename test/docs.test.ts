@@ -77,7 +77,7 @@ test('the commands of the command-line guide work', async () => {
     swept,
     waited,
     watched,
-    structured,
+    formatStructured,
     explained,
     again,
     ended,
@@ -90,7 +90,7 @@ test('the commands of the command-line guide work', async () => {
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
   expect(files).toMatch(/^from a file\n[\s\S]*maxAttempts: 3\n[\s\S]*from stdin\n$/)
   expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)
-  expect(structured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
+  expect(formatStructured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
   expect(swept).toMatch(/^(job_\w+\n){4}KEY +JOBS +STATES\n0\.\d+ +2 /)
   expect(waited).toMatch(/^(job_\w+\n){3}ID +NAME +STATE /)
   expect(explained).toMatch(/^state +SUCCEEDED[\s\S]*KEY +CPU HOURS/)

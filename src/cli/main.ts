@@ -5,15 +5,15 @@ import { buffer } from 'node:stream/consumers'
 import { exitCodes, usageError } from './frame/exit.ts'
 import { runCommand } from './frame/run-command.ts'
 import type { SessionTerminal } from './frame/stdio.ts'
-import { printable } from './frame/terminal.ts'
+import { replaceUnprintable } from './frame/terminal.ts'
 import { decodeUtf8 } from './reading/yaml.ts'
 import type { KeyPress } from './showing/top-view.ts'
 
-/** The process of the command line. Commands get a `Cli` and end with an exit code of exit.ts. */
+/** The program `berth`. Commands get a `Cli` and end with an exit code of exit.ts. */
 
 const { env, stdout, stderr, stdin } = process
 
-/** Signals end a process without the event `exit`. */
+/** Also listens to signals, because they end a process without the event `exit`. */
 function onExit(callback: () => void): void {
   process.once('exit', callback)
   for (const [signal, code] of [
@@ -23,7 +23,7 @@ function onExit(callback: () => void): void {
     process.once(signal, () => process.exit(code))
 }
 
-/** A terminal in raw mode sends Ctrl-C as a key. */
+/** Reads keys in raw mode, in which Ctrl-C arrives as a key. */
 function readKeys(onKey: (key: KeyPress) => void): () => void {
   const listen = (_text: string | undefined, key: KeyPress) => onKey(key)
   emitKeypressEvents(stdin)
@@ -50,7 +50,7 @@ const sessionTerminal: SessionTerminal = {
   setRaw() {
     const restore = () => void stdin.setRawMode(false)
     stdin.setRawMode(true)
-    // In the raw mode of Node the terminal still adds CR to LF. `restore` sets this back, too.
+    // Raw mode in Node still adds CR to LF, so stty switches this off. `restore` undoes it, too.
     spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] })
     onExit(restore)
     return restore
@@ -76,7 +76,7 @@ const questions =
       }
     : { ask: null, askSecret: null }
 
-/** The launcher `berth` hides the arguments and NODE_OPTIONS from Node. */
+/** The launcher `berth` passes arguments and NODE_OPTIONS so that Node does not interpret them. */
 function readWords(argv: string[]): string[] {
   if (argv[0] !== ':') return argv
   const { BERTH_NODE_OPTIONS: options } = env
@@ -94,9 +94,9 @@ function currentDirectory(): string {
   }
 }
 
-const say = (line: string) => stderr.write(`berth: ${printable(line)}\n`)
+const say = (line: string) => stderr.write(`berth: ${replaceUnprintable(line)}\n`)
 
-/** The reader closed the pipe, as `| head` does, or the disk is full. */
+/** Writing fails if the reader closes the pipe, like `| head`, or if the disk is full. */
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCodes.ok)
   say(`cannot write the output: ${error.message}`)

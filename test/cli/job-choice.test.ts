@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Cli } from '../../src/cli/frame/cli.ts'
 import { resolveJob } from '../../src/cli/reading/job-name.ts'
-import { worstExitCode } from '../../src/cli/showing/wait-many.ts'
+import { findWorstExitCode } from '../../src/cli/showing/wait-many.ts'
 import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { out, writeLog } from '../support/log.ts'
 import { useTestServer } from './server-and-cli.ts'
@@ -184,7 +184,7 @@ describe('a sweep', () => {
     [[['SUCCEEDED', 0]], 0],
     [[], 0],
   ] as const)('of %j exits with %i', (jobs, code) => {
-    expect(worstExitCode(jobs.map(([state, exitCode]) => ({ state, exitCode }) as JobRowFragment))).toBe(code)
+    expect(findWorstExitCode(jobs.map(([state, exitCode]) => ({ state, exitCode }) as JobRowFragment))).toBe(code)
   })
 })
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { createTerminal } from '../../src/cli/frame/terminal.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../../src/cli/showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../../src/cli/showing/output.ts'
 import { JobRowFragmentDoc } from '../../src/client/generated/graphql.ts'
 
 interface Row {
@@ -16,7 +16,7 @@ const rows: readonly Row[] = [
   { id: 'job_2', state: 'QUEUED', user: null },
 ]
 
-const print = rowPrinter<Row>([
+const print = createRowPrinter<Row>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'USER', cell: ({ user }) => user?.name ?? '-', wide: true },
 ])

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/frame/exit.ts'
+import { getJobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/frame/exit.ts'
 import { createTerminal, measureWidth, readColour } from '../../src/cli/frame/terminal.ts'
-import { jobColumns, memoryText, sheet, structured, table } from '../../src/cli/showing/render.ts'
+import { formatMemory, formatSheet, formatStructured, jobColumns, table } from '../../src/cli/showing/render.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
 import type { JobRowFragment, JobState } from '../../src/client/generated/graphql.ts'
 
@@ -131,7 +131,7 @@ describe('texts of other users', () => {
 
   it.each(['json', 'yaml'] as const)('are escaped in %s, and read back unchanged', (format) => {
     const value = { reason: hostile, lines: 'one\ntwo', plain: 'plain' }
-    const text = structured(value, format)
+    const text = formatStructured(value, format)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be absent
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/)
     expect(parse(text)).toEqual(value)
@@ -140,7 +140,7 @@ describe('texts of other users', () => {
 
 it('a sheet leaves out empty values', () => {
   expect(
-    sheet(terminal(false), [
+    formatSheet(terminal(false), [
       ['job', 'j'],
       ['name', null],
       ['longest', ''],
@@ -157,7 +157,7 @@ describe('exit codes and errors', () => {
     ['INTERRUPTED', 143, 75],
     ['CANCELLED', 143, 130],
   ])('of a job that is %s with %j let --wait exit with %i', (state, exitCode, code) => {
-    expect(jobExitCode({ state, exitCode })).toBe(code)
+    expect(getJobExitCode({ state, exitCode })).toBe(code)
   })
 
   it.each([
@@ -238,5 +238,5 @@ it.each([
   [2 ** 29, '0.5 GiB'],
   [12_101_069_209, '11.27 GiB'],
 ])('%i bytes of memory are %s', (bytes, text) => {
-  expect(memoryText(bytes)).toBe(text)
+  expect(formatMemory(bytes)).toBe(text)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { buildSpec, type SpecFlags } from '../../src/cli/reading/spec.ts'
-import { structured } from '../../src/cli/showing/render.ts'
+import { formatStructured } from '../../src/cli/showing/render.ts'
 import { isWhole } from '../support/whole.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
@@ -143,7 +143,7 @@ describe('the spec of a submission', () => {
     fc.assert(
       fc.property(specs, (given) => {
         const spec: unknown = JSON.parse(JSON.stringify(given))
-        expect(build({}, [], structured(spec, 'yaml'))).toEqual(spec)
+        expect(build({}, [], formatStructured(spec, 'yaml'))).toEqual(spec)
       }),
       { numRuns: isWhole ? 2_000 : 300 },
     )

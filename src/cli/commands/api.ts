@@ -3,7 +3,7 @@ import { createFailure } from '../../client/connection/failure.ts'
 import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
 import { readTextFile } from '../reading/inside.ts'
-import { structured } from '../showing/render.ts'
+import { formatStructured } from '../showing/render.ts'
 
 interface ApiOptions {
   field?: Record<string, unknown>
@@ -28,8 +28,8 @@ export function registerApiCommand(program: Command, cli: Cli): void {
       if (paginate && !/\$after\b/.test(document))
         throw usageError('--paginate: the document has no variable $after', 'write "query ($after: Cursor) { … }"')
       for (let after: string | null | undefined; after !== null; ) {
-        const data = await ask(cli, document, paginate ? { ...variables, after } : variables)
-        await cli.terminal.write(structured(data, paginate ? 'jsonl' : 'json'))
+        const data = await sendDocument(cli, document, paginate ? { ...variables, after } : variables)
+        await cli.terminal.write(formatStructured(data, paginate ? 'jsonl' : 'json'))
         after = paginate ? findNextPage(data) : null
       }
     })
@@ -38,7 +38,7 @@ export function registerApiCommand(program: Command, cli: Cli): void {
 const readDocument = async (cli: Cli, query: string): Promise<string> =>
   query === '-' || query.startsWith('@') ? readTextFile(cli, query.replace(/^@/, '')) : query
 
-async function ask(cli: Cli, query: string, variables: Record<string, unknown>): Promise<object> {
+async function sendDocument(cli: Cli, query: string, variables: Record<string, unknown>): Promise<object> {
   const { data, errors } = await cli.connection().ask<object>({ query, variables })
   if (errors || !data) throw createFailure(errors ?? [])
   return data
@@ -48,11 +48,11 @@ async function printMessages(cli: Cli, query: string, variables: Record<string, 
   cli.leaveOnInterrupt('')
   for await (const { data, errors } of cli.connection().stream<object>({ query, variables })) {
     if (errors || !data) throw createFailure(errors ?? [])
-    await cli.terminal.write(structured(data, 'jsonl'))
+    await cli.terminal.write(formatStructured(data, 'jsonl'))
   }
 }
 
-/** The end of the first page that is not the last one; null: none. */
+/** Finds the cursor after the first list in `value` that has a next page; null: no list has one. */
 function findNextPage(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null
   const { pageInfo } = value as { pageInfo?: { hasNextPage?: boolean; endCursor?: string | null } }

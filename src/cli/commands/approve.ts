@@ -11,8 +11,8 @@ import { runForEach } from '../frame/each.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { readWhole } from '../reading/numbers.ts'
 import { readEveryNode } from '../reading/pages.ts'
-import { addOutputOption, type OutputOptions, printJobs, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions, printJobs } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
 export function registerApproveCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('approve').argument('[job...]'), ({ args }) =>
@@ -39,12 +39,12 @@ export async function readJobVersion(cli: Cli, id: string): Promise<number> {
   return job.version
 }
 
-const print = rowPrinter<ApprovalRowFragment>([
+const print = createRowPrinter<ApprovalRowFragment>([
   { title: 'JOB', cell: ({ job }) => job.id },
   { title: 'NAME', cell: ({ job }) => job.name ?? '-' },
   { title: 'USER', cell: ({ requestedBy }) => requestedBy.name },
   { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
-  { title: 'UNTIL', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
+  { title: 'UNTIL', cell: ({ expiresAt }) => formatTime(expiresAt) ?? '-' },
   { title: 'VERSION', cell: ({ job }) => String(job.version) },
   { title: 'WHY', cell: ({ reason }) => reason },
 ])

@@ -15,7 +15,7 @@ import {
 } from '../reading/inside.ts'
 import { getFile, getFiles, printFile } from '../reading/job-files.ts'
 import { awaitFile, readArtifacts, waitForOutputs } from '../reading/job-outputs.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, type OutputOptions, createRowPrinter } from '../showing/output.ts'
 
 interface Options extends RetryTimeoutOptions {
   mediaType?: string
@@ -71,7 +71,7 @@ interface PutOptions extends RetryTimeoutOptions {
   mediaType?: string
 }
 
-const print = rowPrinter<ArtifactRowFragment>([
+const print = createRowPrinter<ArtifactRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name, shrinks: true },
   { title: 'TYPE', cell: ({ mediaType }) => mediaType, drop: 1 },

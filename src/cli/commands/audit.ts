@@ -4,8 +4,8 @@ import type { Cli } from '../frame/cli.ts'
 import { exitCodes } from '../frame/exit.ts'
 import { readCount, readWhole } from '../reading/numbers.ts'
 import { readFirstNodes } from '../reading/pages.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
-import { sheet, timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions, printObject } from '../showing/output.ts'
+import { formatSheet, formatTime } from '../showing/render.ts'
 
 interface ListOptions extends OutputOptions {
   operation?: string
@@ -25,24 +25,24 @@ export function registerAuditCommand(program: Command, cli: Cli): void {
     .option('--operation <operation>', 'only this operation, such as job.approve')
     .option('--object <id>', 'only entries about this object')
     .option('-n, --limit <count>', 'maximum number of entries', readCount, 20)
-    .action((options: ListOptions) => list(cli, options))
+    .action((options: ListOptions) => listEntries(cli, options))
   addOutputOption(audit.command('verify'))
     .description('verify the hashes of the log')
     .option('--from <seq>', 'first SEQ to verify', readWhole)
     .option('--to <seq>', 'last SEQ to verify', readWhole)
-    .action((options: VerifyOptions) => verify(cli, options))
+    .action((options: VerifyOptions) => verifyLog(cli, options))
 }
 
-const print = rowPrinter<AuditRowFragment>([
+const print = createRowPrinter<AuditRowFragment>([
   { title: 'SEQ', cell: ({ seq }) => String(seq) },
-  { title: 'AT', cell: ({ at }) => timeText(at) ?? '-' },
+  { title: 'AT', cell: ({ at }) => formatTime(at) ?? '-' },
   { title: 'WHO', cell: ({ actorName }) => actorName },
   { title: 'FROM', cell: ({ ip }) => ip ?? '-' },
   { title: 'OPERATION', cell: ({ operation }) => operation },
   { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
 ])
 
-async function list(cli: Cli, { output, operation, object, limit }: ListOptions): Promise<void> {
+async function listEntries(cli: Cli, { output, operation, object, limit }: ListOptions): Promise<void> {
   const filter = { operations: operation ? [operation] : undefined, objectIds: object ? [object] : undefined }
   const entries = await readFirstNodes(
     limit,
@@ -51,7 +51,7 @@ async function list(cli: Cli, { output, operation, object, limit }: ListOptions)
   await print(cli, entries, output)
 }
 
-async function verify(cli: Cli, { output, from: fromSeq, to: toSeq }: VerifyOptions): Promise<void> {
+async function verifyLog(cli: Cli, { output, from: fromSeq, to: toSeq }: VerifyOptions): Promise<void> {
   const { verifyAudit } = await cli.connection().request(VerifyAuditDocument, { fromSeq, toSeq })
   const { ok } = verifyAudit
   const lines = [
@@ -60,6 +60,6 @@ async function verify(cli: Cli, { output, from: fromSeq, to: toSeq }: VerifyOpti
     ['newest', String(verifyAudit.headSeq)],
     ['problem', verifyAudit.message],
   ] as const
-  await printObject(cli, verifyAudit, output, () => sheet(cli.terminal, lines))
+  await printObject(cli, verifyAudit, output, () => formatSheet(cli.terminal, lines))
   if (!ok) cli.exitWith(exitCodes.unexpected)
 }

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { CancelJobsDocument, ChangedJobFragmentDoc } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, isTable, type OutputOptions } from '../showing/output.ts'
 import { changedJobColumns } from '../showing/render.ts'
 
-const print = rowPrinter(changedJobColumns)
+const print = createRowPrinter(changedJobColumns)
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
   const cancel = addOutputOption(program.command('cancel').argument('[job...]'), [ChangedJobFragmentDoc])
@@ -19,7 +19,7 @@ export function registerCancelCommand(program: Command, cli: Cli): void {
       success: 'CancelJobSuccess',
       request: async (selection) => {
         const input = { selection, reason }
-        // Safe to retry: a second cancel changes nothing.
+        // Retries are safe, because a second cancel changes nothing.
         return (await cli.connection().request(CancelJobsDocument, { input }, { attempts: 4 })).cancelJobs
       },
     })

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import type { Cli } from '../frame/cli.ts'
 import { complete, completionScripts, type Shell, shells } from '../frame/completion.ts'
 import { readContextOption } from '../frame/context-option.ts'
-import { printable } from '../frame/terminal.ts'
+import { replaceUnprintable } from '../frame/terminal.ts'
 
 export function registerCompletionCommand(program: Command, cli: Cli): void {
   program
@@ -18,9 +18,11 @@ export function registerCompletionCommand(program: Command, cli: Cli): void {
         cli.useContext(readContextOption(() => program, words))
         return complete(cli, program, words)
       }
-      // A server that is away has no live values.
+      // Completes without live values if the server is unreachable.
       const found = await find().catch(() => [])
-      const lines = found.map(({ value, about }) => `${printable(value)}\t${printable(about).replaceAll('\t', ' ')}\n`)
+      const lines = found.map(
+        ({ value, about }) => `${replaceUnprintable(value)}\t${replaceUnprintable(about).replaceAll('\t', ' ')}\n`,
+      )
       await cli.terminal.write(lines.join(''))
     })
 }

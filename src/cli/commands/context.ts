@@ -4,7 +4,7 @@ import { runForEach } from '../frame/each.ts'
 import type { Context } from '../login/context-files.ts'
 import { logOut } from '../login/log-out.ts'
 import { findContext } from '../login/server-choice.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 
 interface ContextRow {
   id: string
@@ -14,7 +14,7 @@ interface ContextRow {
   isCurrent: boolean
 }
 
-const print = rowPrinter<ContextRow>([
+const print = createRowPrinter<ContextRow>([
   { title: 'CURRENT', cell: ({ isCurrent }) => (isCurrent ? '*' : '') },
   { title: 'NAME', cell: ({ id }) => id },
   { title: 'SERVER', cell: ({ url }) => url },
@@ -29,7 +29,7 @@ export function registerContextCommand(program: Command, cli: Cli): void {
     .action(async ({ output, context: flag }: OutputOptions & { context?: string }) => {
       const current = flag ?? findContext(cli.contexts, cli.env)
       const rows = await runForEach(cli, cli.contexts.list(), async (name) =>
-        rowOf(name, cli.contexts.read(name), current),
+        toRow(name, cli.contexts.read(name), current),
       )
       await print(cli, rows, output)
     })
@@ -53,7 +53,7 @@ export function registerContextCommand(program: Command, cli: Cli): void {
     })
 }
 
-const rowOf = (name: string, { url, user, token, openId }: Context, current: string | null): ContextRow => ({
+const toRow = (name: string, { url, user, token, openId }: Context, current: string | null): ContextRow => ({
   id: name,
   url,
   user,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes } from '../frame/exit.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 import { flattenSpec, readSpec, toSpecInput } from '../showing/spec-text.ts'
 
 interface Difference {
@@ -10,7 +10,7 @@ interface Difference {
   second: string | null
 }
 
-const print = rowPrinter<Difference>([
+const print = createRowPrinter<Difference>([
   { title: 'FIELD', cell: ({ field }) => field },
   { title: 'FIRST', cell: ({ first }) => first ?? '-', style: () => 'red', shrinks: true },
   { title: 'SECOND', cell: ({ second }) => second ?? '-', style: () => 'green', shrinks: true },

@@ -9,7 +9,7 @@ import {
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes } from '../frame/exit.ts'
 import { explainOutage, readReadiness, type ServerReadiness } from '../frame/readiness.ts'
-import { printable, type Style, styled, type Terminal } from '../frame/terminal.ts'
+import { applyStyle, replaceUnprintable, type Style, type Terminal } from '../frame/terminal.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
 import { type Column, table } from '../showing/render.ts'
 
@@ -30,7 +30,7 @@ const executorColumns: readonly Column<ConditionsQuery['system']['executors'][nu
   { title: 'MESSAGE', cell: ({ message }) => message ?? '-' },
 ]
 
-/** One server evaluates the conditions every 10 s. */
+/** A server evaluates the conditions every 10 s. After this time without an evaluation the command warns. */
 const outdatedMs = 60_000
 
 export function registerDoctorCommand(program: Command, cli: Cli): void {
@@ -41,7 +41,7 @@ export function registerDoctorCommand(program: Command, cli: Cli): void {
     )
     .action(async ({ output }: OutputOptions) => {
       try {
-        await examine(cli, output)
+        await runChecks(cli, output)
       } catch (error) {
         if (!isOutage(error)) throw error
         await reportOutage(cli, output, error)
@@ -52,7 +52,7 @@ export function registerDoctorCommand(program: Command, cli: Cli): void {
 const isOutage = (error: unknown): error is RequestFailed =>
   error instanceof RequestFailed && (error.code === 'UNREACHABLE' || error.code === 'UNAVAILABLE')
 
-async function examine(cli: Cli, output: OutputOptions['output']): Promise<void> {
+async function runChecks(cli: Cli, output: OutputOptions['output']): Promise<void> {
   const { pools, system } = await cli.connection().request(ConditionsDocument, {}, { attempts: 4 })
   const check = await checkData(cli)
   const { executors, conditions, conditionsAt, at } = system
@@ -76,7 +76,7 @@ async function examine(cli: Cli, output: OutputOptions['output']): Promise<void>
   if (!ok) cli.exitWith(exitCodes.unexpected)
 }
 
-/** null: the caller may not see all jobs. */
+/** Runs the self-check; null: the caller lacks the permission to see all jobs. */
 async function checkData(cli: Cli): Promise<Check | null> {
   try {
     return (await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })).selfCheck
@@ -96,7 +96,7 @@ async function reportOutage(cli: Cli, output: OutputOptions['output'], error: Re
   cli.exitWith(exitCodes.unexpected)
 }
 
-/** A full disk of the database stops writes, so no condition can be stored. */
+/** Reports a database that is not ready. A full disk stops writes, so the server cannot store this as a condition. */
 const findUnready = (readiness: ServerReadiness | null) =>
   readiness === null || readiness.database === 'ok'
     ? []
@@ -116,16 +116,16 @@ const outdatedAdvice = (conditionsAt: string | null) =>
 
 const styles: Readonly<Record<Condition['severity'], Style>> = { PAGE: 'red', TICKET: 'yellow', INFO: 'dim' }
 
-/** The conditions as text, one paragraph each. `at`: the time of the data. */
+/** Formats each condition as a paragraph. `at`: the time when they were read. */
 const formatConditions = (terminal: Terminal, conditions: readonly Condition[], at: string): string =>
   conditions.map((condition) => formatCondition(terminal, condition, at)).join('\n')
 
 function formatCondition(terminal: Terminal, condition: Condition, at: string): string {
   const { name, severity, meaning, since, evidence, cause, remedy, nextCommands } = condition
   const lines = [
-    `${styled(terminal, styles[severity], severity)}  ${name}  since ${since} (${formatAge(Date.parse(at) - Date.parse(since))})`,
+    `${applyStyle(terminal, styles[severity], severity)}  ${name}  since ${since} (${formatAge(Date.parse(at) - Date.parse(since))})`,
     `  ${meaning}`,
-    ...evidence.map((text) => `  - ${printable(text)}`),
+    ...evidence.map((text) => `  - ${replaceUnprintable(text)}`),
     `  Cause: ${cause}`,
     `  What to do: ${remedy}`,
     ...nextCommands.map((command) => `    $ ${command}`),

@@ -5,7 +5,7 @@ import type { Cli } from '../frame/cli.ts'
 import { MissingJob, seeJobs } from '../frame/exit.ts'
 import { addFilterFlags, pickFilterFlags, readFilter } from '../reading/filter.ts'
 import { addOutputOption, isTable, type Output, type OutputOptions, serialize } from '../showing/output.ts'
-import { eventText } from '../showing/render.ts'
+import { formatEvent } from '../showing/render.ts'
 import { findJob } from '../showing/watch.ts'
 
 interface EventsOptions extends OutputOptions {
@@ -28,10 +28,10 @@ export function registerEventsCommand(program: Command, cli: Cli): void {
 }
 
 /** An event with its job. */
-type Line = Parameters<typeof eventText>[0] & { job: { id: string; name: string | null } }
+type Line = Parameters<typeof formatEvent>[0] & { job: { id: string; name: string | null } }
 
 async function printLine({ terminal }: Cli, line: Line, output: Output): Promise<void> {
-  if (isTable(output)) return terminal.write(`${line.job.id} ${eventText(line)}\n`)
+  if (isTable(output)) return terminal.write(`${line.job.id} ${formatEvent(line)}\n`)
   const text = await serialize(line, { ...output, format: oneLine(output) })
   await terminal.write(output.format === 'yaml' ? `---\n${text}` : text)
 }

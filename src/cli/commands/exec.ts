@@ -35,7 +35,7 @@ export function registerExecCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** Connects the streams of this process with the session. Returns the exit code of its command. */
+/** Connects the streams of this process with a session. Returns the exit code of the session's command. */
 async function runSession(cli: Cli, path: string, hasTerminal: boolean): Promise<number> {
   const { stdin, stdout, stderr, terminal, onInterrupt } = cli.stdio()
   const line = new ClientLine({

@@ -12,7 +12,7 @@ import { openBrowser } from '../showing/browser.ts'
 import { announceSession, copyInto, sendAll, toSocketUrl } from '../showing/session-streams.ts'
 
 interface Ports {
-  /** 0: any free port. */
+  /** The local port; 0: any free port. */
   local: number
   port: number
 }
@@ -53,7 +53,7 @@ function readPorts(given: string): Ports {
   return ports
 }
 
-/** A forward: its session on line 0, and a line for each connection. */
+/** A port session. Line 0 of its channel is the session itself, and each connection has another line. */
 class Forward {
   readonly #url: string
   readonly #session: ClientLine
@@ -79,7 +79,7 @@ class Forward {
     return (server.address() as AddressInfo).port
   }
 
-  /** Waits for the end of the session, or Ctrl-C. */
+  /** Resolves when the session ends, or on Ctrl-C. */
   async ended(cli: Cli): Promise<void> {
     const stop = cli.stdio().onInterrupt(() => this.#session.close())
     const { reason } = await this.#session.ended
@@ -95,7 +95,7 @@ class Forward {
     if (reason !== null) throw new Stop(exitCodes.unexpected, reason)
   }
 
-  /** Carries one connection. Returns why it failed; null: it did not. */
+  /** Carries the bytes of a connection. Returns why it failed; null: it did not fail. */
   async #carry(socket: Socket | Duplex): Promise<string | null> {
     this.#newest += 1
     const number = this.#newest

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cli } from '../frame/cli.ts'
 import { type ListedGpu, readGpus } from '../reading/nodes.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 
 export function registerGpusCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('gpus'))
@@ -11,7 +11,7 @@ export function registerGpusCommand(program: Command, cli: Cli): void {
     })
 }
 
-const print = rowPrinter<ListedGpu>([
+const print = createRowPrinter<ListedGpu>([
   { title: 'NODE', cell: ({ node }) => node.name },
   { title: 'GPU', cell: ({ index }) => String(index) },
   { title: 'MODEL', cell: ({ model }) => model },

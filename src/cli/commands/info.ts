@@ -7,13 +7,13 @@ import { addWatchOption, pollRows, watchRows } from '../showing/live.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
 import {
   countJobs,
-  labelsText,
-  memoryText,
-  secondsText,
-  sheet,
-  startText,
-  stateText,
-  timeText,
+  formatLabels,
+  formatMemory,
+  formatSeconds,
+  formatSheet,
+  formatStart,
+  formatState,
+  formatTime,
 } from '../showing/render.ts'
 import { findJob } from '../showing/watch.ts'
 
@@ -23,12 +23,12 @@ export function registerInfoCommand(program: Command, cli: Cli): void {
   addWatchOption(addOutputOption(program.command('info').argument('<job>')))
     .description('show a job; with -w until it ends')
     .action(async (id: string, { output, watch }: OutputOptions & { watch?: true }) => {
-      const view = ([job]: readonly Job[]) => (job ? sheet(cli.terminal, entriesOf(job)) : '')
+      const view = ([job]: readonly Job[]) => (job ? formatSheet(cli.terminal, entriesOf(job)) : '')
       const isFinal = ([job]: readonly Job[]) => job?.stateCategory === 'FINAL'
       if (watch) await watchRows(cli, { output, view, source: pollRows(async () => [await findJob(cli, id)], isFinal) })
       if (watch && !isTable(output)) return
       const job = await findJob(cli, id)
-      await printObject(cli, job, output, () => sheet(cli.terminal, entriesOf(job)))
+      await printObject(cli, job, output, () => formatSheet(cli.terminal, entriesOf(job)))
     })
 }
 
@@ -39,20 +39,20 @@ function entriesOf(job: Job): [string, string | null][] {
   return [
     ['job', job.id],
     ['name', job.name],
-    ['state', stateText(job)],
-    // The reason of a BLOCKED job is in the next line.
+    ['state', formatState(job)],
+    // Left out for BLOCKED jobs, because the next line says the same.
     ['why', job.state === 'BLOCKED' ? null : job.stateInfo],
     ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
     ['missing', scheduling?.fit.missing.join('; ') ?? null],
-    ['position', positionText(job)],
-    ['may start', startText(job.scheduling?.estimatedStart)],
-    ['held for it', holdText(job)],
+    ['position', formatPosition(job)],
+    ['may start', formatStart(job.scheduling?.estimatedStart)],
+    ['held for it', formatHold(job)],
     ['command', command.map(quoteShell).join(' ')],
     ['handler', spec.handler],
     ['image', spec.image],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(spec)],
-    ['labels', labelsText(job.labels)],
+    ['labels', formatLabels(job.labels)],
     ['user', job.user.name],
     ['queue', `${job.queue.name} (pool ${job.pool.name}, executor ${job.executor})`],
     ['reservation', job.capacityReservation?.name ?? null],
@@ -71,29 +71,29 @@ function entriesOf(job: Job): [string, string | null][] {
       'artifacts',
       [...job.artifacts.nodes.map(({ name }) => name), ...(job.artifacts.pageInfo.hasNextPage ? ['…'] : [])].join(', '),
     ],
-    ['created', timeText(job.createdAt)],
-    ['started', timeText(job.startedAt)],
-    ['finished', timeText(job.finishedAt)],
+    ['created', formatTime(job.createdAt)],
+    ['started', formatTime(job.startedAt)],
+    ['finished', formatTime(job.finishedAt)],
   ]
 }
 
-/** null: no run has begun. */
+/** Describes the current run; null: no run has started. */
 function runText({ attempt, maxAttempts, stateCategory, startedAt, currentRun: { nodeNames } }: Job): string | null {
   if (startedAt === null && (stateCategory === 'WAITING' || nodeNames.length === 0))
     return maxAttempts > 1 ? `at most ${maxAttempts}` : null
   return `${attempt} of at most ${maxAttempts}${nodeNames.length > 0 ? ` on ${nodeNames.join(', ')}` : ''}`
 }
 
-export function positionText({ position, pool, scheduling }: Job): string | null {
+export function formatPosition({ position, pool, scheduling }: Job): string | null {
   if (position === null) return null
   return `${position} in ${pool.name}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
 }
 
-export function holdText({ scheduling }: Job): string | null {
+export function formatHold({ scheduling }: Job): string | null {
   const hold = scheduling?.hold
   if (!hold) return null
   const leaving = hold.waitingForVictims > 0 ? `, waiting for ${countJobs(hold.waitingForVictims)} to be preempted` : ''
-  return `${hold.nodes.map(({ name }) => name).join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
+  return `${hold.nodes.map(({ name }) => name).join(', ')}${hold.expectedAt === null ? '' : `, until about ${formatTime(hold.expectedAt)}`}${leaving}`
 }
 
 const shareText = ({ account, share, weight, bid }: NonNullable<Job['fairShare']>) =>
@@ -103,16 +103,16 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
   if (!usage) return null
   const { cpuSeconds, gpuSeconds, maxMemoryBytes } = usage
   return [
-    ...(cpuSeconds === null ? [] : [`${secondsText(cpuSeconds)} of cpu`]),
-    ...(gpuSeconds === null ? [] : [`${secondsText(gpuSeconds)} of gpu`]),
-    ...(maxMemoryBytes === null ? [] : [`at most ${memoryText(maxMemoryBytes)}`]),
+    ...(cpuSeconds === null ? [] : [`${formatSeconds(cpuSeconds)} of cpu`]),
+    ...(gpuSeconds === null ? [] : [`${formatSeconds(gpuSeconds)} of gpu`]),
+    ...(maxMemoryBytes === null ? [] : [`at most ${formatMemory(maxMemoryBytes)}`]),
   ].join(', ')
 }
 
 function resourcesText({ resources, maxRunTimeSeconds }: NonNullable<Job['spec']>): string {
-  const parts = [`${resources.cpu} cpu`, memoryText(resources.memoryBytes)]
+  const parts = [`${resources.cpu} cpu`, formatMemory(resources.memoryBytes)]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
-  if (maxRunTimeSeconds !== null) parts.push(`at most ${secondsText(maxRunTimeSeconds)}`)
+  if (maxRunTimeSeconds !== null) parts.push(`at most ${formatSeconds(maxRunTimeSeconds)}`)
   return parts.join(', ')
 }
 

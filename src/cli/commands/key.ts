@@ -3,7 +3,7 @@ import { IdempotencyKeyDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
-import { sheet, stateText, timeText } from '../showing/render.ts'
+import { formatSheet, formatState, formatTime } from '../showing/render.ts'
 
 export function registerKeyCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('key').argument('<key>'))
@@ -20,10 +20,10 @@ export function registerKeyCommand(program: Command, cli: Cli): void {
       const entries = [
         ['key', found.key],
         ['job', job.id],
-        ['state', stateText(job)],
-        ['created', timeText(found.createdAt)],
-        ['expires', timeText(found.expiresAt)],
+        ['state', formatState(job)],
+        ['created', formatTime(found.createdAt)],
+        ['expires', formatTime(found.expiresAt)],
       ] as const
-      await printObject(cli, found, output, () => sheet(cli.terminal, entries))
+      await printObject(cli, found, output, () => formatSheet(cli.terminal, entries))
     })
 }

@@ -14,7 +14,7 @@ import { usageError } from '../frame/exit.ts'
 import { poolNotFound } from '../reading/nodes.ts'
 import { readSeconds } from '../reading/times.ts'
 import { addOutputOption, type Output, type OutputOptions, printObject } from '../showing/output.ts'
-import { type Column, formatScope, secondsText, sheet, table } from '../showing/render.ts'
+import { type Column, formatScope, formatSeconds, formatSheet, table } from '../showing/render.ts'
 
 const kinds = ['queue', 'project', 'team', 'user'] as const
 
@@ -112,7 +112,7 @@ async function setScope(
 async function print(cli: Cli, limits: LimitsRowFragment, output: Output): Promise<void> {
   const { scopes } = limits
   const rows = () => (scopes.length > 0 ? `\n${table(cli.terminal, scopes, columns)}` : '')
-  await printObject(cli, limits, output, () => sheet(cli.terminal, entriesOf(limits)) + rows())
+  await printObject(cli, limits, output, () => formatSheet(cli.terminal, entriesOf(limits)) + rows())
 }
 
 const shown = (limit: number | null) => (limit === null ? 'unlimited' : String(limit))
@@ -128,7 +128,7 @@ const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
   ['blocked jobs of a user', shown(limits.userMaxBlocked)],
   [
     'starvation threshold',
-    limits.starvationThresholdSeconds === null ? 'never' : secondsText(limits.starvationThresholdSeconds),
+    limits.starvationThresholdSeconds === null ? 'never' : formatSeconds(limits.starvationThresholdSeconds),
   ],
 ]
 
@@ -139,7 +139,7 @@ const columns: readonly Column<Scope>[] = [
   { title: 'GPUS', cell: ({ gpusInUse, maxGpus }) => `${gpusInUse} of ${shown(maxGpus)}` },
 ]
 
-/** The option parser has no null: unlimited is Infinity until it is sent. */
+/** Reads a limit; "unlimited" is Infinity until it is sent, because null means "no value" to the option parser. */
 function readLimit(text: string): number {
   if (text === 'unlimited') return Number.POSITIVE_INFINITY
   const limit = Number(text)

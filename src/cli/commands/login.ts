@@ -53,7 +53,7 @@ function checkTokenOption({ token }: LogInOptions): void {
   throw usageError('--token: other accounts of the machine can read arguments', 'pass it with "berth login --token -"')
 }
 
-/** The name of the context and its URL. */
+/** Finds the name of the context to log in to, and its URL. */
 function findPlace(cli: Cli, given: string | undefined, flag: string | undefined): { name: string; url: string } {
   if (flag === undefined && given === undefined) {
     const { url, context } = cli.server()
@@ -80,7 +80,7 @@ function normalize(url: string | undefined): string {
   }
 }
 
-/** null: the file of the context is broken, or open to other accounts; another context can be made all the same. */
+/** Reads the URL of a context; null: its file is broken or open to other accounts, which must not prevent a log-in. */
 function readUrl(contexts: ContextFiles, name: string): string | null {
   try {
     return contexts.find(name)?.url ?? null
@@ -90,7 +90,7 @@ function readUrl(contexts: ContextFiles, name: string): string | null {
   }
 }
 
-/** The context of this URL, or a new one with the name of the host. */
+/** Finds the name of the context with this URL, or makes a new name from its host. */
 function findName({ contexts }: Cli, url: string): string {
   const same = contexts.list().find((name) => readUrl(contexts, name) === url)
   if (same !== undefined) return same

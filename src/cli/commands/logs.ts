@@ -13,7 +13,7 @@ import {
 import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, MissingJob, seeJobs, usageError } from '../frame/exit.ts'
-import { printable, styled } from '../frame/terminal.ts'
+import { applyStyle, replaceUnprintable } from '../frame/terminal.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readLabel } from '../reading/filter.ts'
 import { readCount, readUpTo } from '../reading/numbers.ts'
@@ -24,7 +24,7 @@ import {
   detachOnInterrupt,
   findJob,
   followLog,
-  gapText,
+  formatGap,
   printEvent,
   reportWaiting,
   waitUntilFinal,
@@ -97,7 +97,7 @@ async function findJobs(cli: Cli, given: readonly string[], { tag = [], label = 
     labels.length > 0
       ? await readJobs(cli, taggedMax, { filter: { labels } })
       : await Promise.all(given.map((id) => findJob(cli, id)))
-  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${printable(name ?? id)} | ` : '' }))
+  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${replaceUnprintable(name ?? id)} | ` : '' }))
 }
 
 async function followAll(
@@ -118,7 +118,7 @@ async function followAll(
   )
 }
 
-/** Returns the number of lines that a search has found. */
+/** Prints the log of a job. Returns the number of lines that a search has found. */
 async function printOne(cli: Cli, id: string, options: LogsOptions & { prefix: string }): Promise<number> {
   const { grep, errors, events, ignoreCase, run, stream: streams, prefix } = options
   if (grep !== undefined) {
@@ -136,14 +136,14 @@ interface SearchOptions {
   ignoreCase: boolean
   run?: number | undefined
   streams?: LogStream[] | undefined
-  /** Before each line: the job, where there are several. */
+  /** Text before each line: the job, if there are several. */
   prefix: string
 }
 
-/** Lines that report a failure, in the words of common programs. */
+/** Matches lines that report a failure, by words that common programs use. */
 const errorPattern = 'error|exception|traceback|fatal|panic|segmentation|out of memory|killed|failed'
 
-/** Prints the lines that match as `number:text`; returns their number. */
+/** Prints the matching lines as `number:text`. Returns the number of matches. */
 async function printMatches(cli: Cli, id: string, { prefix, ...search }: SearchOptions): Promise<number> {
   let count = 0
   for (let after: string | undefined; ; ) {
@@ -153,7 +153,7 @@ async function printMatches(cli: Cli, id: string, { prefix, ...search }: SearchO
     if (!job) return count
     const { matches, cursor, isComplete } = requireField(job.logSearch)
     for (const { line, text } of matches)
-      await cli.terminal.write(`${prefix}${styled(cli.terminal, 'dim', `${line}:`)}${printable(text)}\n`)
+      await cli.terminal.write(`${prefix}${applyStyle(cli.terminal, 'dim', `${line}:`)}${replaceUnprintable(text)}\n`)
     count += matches.length
     if (isComplete) return count
     after = cursor
@@ -171,7 +171,7 @@ function readStart({ tail, line, since }: LogsOptions): LogStart | null {
   return since === undefined ? null : { time: since }
 }
 
-/** Prints the pages of the present log. The last page of a running job is empty. */
+/** Prints the log so far, page by page. The last page of a running job is empty. */
 async function printLog(cli: Cli, id: string, options: LogsOptions & { prefix: string }): Promise<void> {
   const { tail: lastLines, line, run, stream: streams, prefix } = options
   const lines = new LinePrefix(cli, prefix)
@@ -182,7 +182,7 @@ async function printLog(cli: Cli, id: string, options: LogsOptions & { prefix: s
     const { job }: JobLogsQuery = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
     if (!job) return
     const { text, gaps, cursor, isFinal } = requireField(job.logs)
-    for (const gap of gaps) cli.terminal.say(gapText(gap))
+    for (const gap of gaps) cli.terminal.say(formatGap(gap))
     await lines.write(text)
     if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined || line) return lines.end()
     from = { cursor }

@@ -11,11 +11,11 @@ import {
 } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { readChoice } from '../reading/choices.ts'
-import { addFilterFlags, demandNames, pickFilterFlags, readFilter, readOrder } from '../reading/filter.ts'
+import { addFilterFlags, pickFilterFlags, readFilter, readOrder, requireKnownNames } from '../reading/filter.ts'
 import { readCount } from '../reading/numbers.ts'
 import { readFirstNodes, readJobs } from '../reading/pages.ts'
-import { addWatchOption, followJobs, liveTable, watchRows } from '../showing/live.ts'
-import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../showing/output.ts'
+import { addWatchOption, followJobs, makeTableView, watchRows } from '../showing/live.ts'
+import { addOutputOption, createRowPrinter, type Output, type OutputOptions, printJobs } from '../showing/output.ts'
 import { liveJobColumns } from '../showing/render.ts'
 
 interface LsOptions extends OutputOptions {
@@ -42,10 +42,10 @@ export function registerLsCommand(program: Command, cli: Cli): void {
       const filter = await readFilter(cli, pickFilterFlags(ls))
       if (groupBy) return printCounts(cli, { filter, groupBy, limit }, output)
       if (watch) {
-        // The live list retries forever, so check first that a server is reachable.
+        // Checks first that the server is reachable, because the live list retries forever.
         await cli.connection().request(JobsDocument, { first: 1 }, { attempts: 2 })
         const source = followJobs(cli, { filter, orderBy: order, first: limit })
-        return watchRows(cli, { output, source, view: liveTable(cli, liveJobColumns, output) })
+        return watchRows(cli, { output, source, view: makeTableView(cli, liveJobColumns, output) })
       }
       await printList(cli, { filter, orderBy: order ?? null, limit }, output)
     },
@@ -58,20 +58,20 @@ interface Listing {
   limit: number
 }
 
-const printLiveJobs = rowPrinter(liveJobColumns)
+const printLiveJobs = createRowPrinter(liveJobColumns)
 
-/** A table needs fewer fields than programs may want. */
+/** Prints jobs. For a table it reads fewer fields than for programs. */
 async function printList(cli: Cli, { filter, orderBy, limit }: Listing, output: Output): Promise<void> {
   if (output.format === 'table' || output.format === 'ids') {
     const jobs = await readJobs(cli, limit, { filter, orderBy })
-    if (jobs.length === 0) await demandNames(cli, filter)
+    if (jobs.length === 0) await requireKnownNames(cli, filter)
     return printJobs(cli, jobs, output)
   }
   const jobs = await readFirstNodes(
     limit,
     async (page) => (await cli.connection().request(LiveJobsDocument, { ...page, filter, orderBy })).jobs,
   )
-  if (jobs.length === 0) await demandNames(cli, filter)
+  if (jobs.length === 0) await requireKnownNames(cli, filter)
   await printLiveJobs(cli, jobs, output)
 }
 
@@ -94,7 +94,7 @@ interface Count {
   byState: JobCountsQuery['jobCounts']['rows'][number]['byState']
 }
 
-const printRows = rowPrinter<Count>([
+const printRows = createRowPrinter<Count>([
   { title: 'KEY', cell: ({ name }) => name, shrinks: true },
   { title: 'JOBS', cell: ({ count }) => String(count) },
   {
@@ -110,7 +110,7 @@ async function printCounts(
   output: Output,
 ): Promise<void> {
   const { jobCounts } = await cli.connection().request(JobCountsDocument, { by, labelKey, filter, first })
-  if (jobCounts.rows.length === 0) await demandNames(cli, filter)
+  if (jobCounts.rows.length === 0) await requireKnownNames(cli, filter)
   const rows = jobCounts.rows.map((row) => ({ ...row, name: (row.user ?? row.team)?.name ?? row.key ?? '-' }))
   if (!jobCounts.isExact) cli.terminal.say('berth: more jobs match than are counted; narrow the filters')
   await printRows(cli, rows, output)

@@ -16,8 +16,8 @@ import { runServerProgram } from '../frame/server.ts'
 import type { RowShape } from '../reading/fields.ts'
 import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
 import { readAmount, readWhole } from '../reading/numbers.ts'
-import { addWatchOption, liveTable, pollRows, watchRows } from '../showing/live.ts'
-import { addOutputOption, type OutputOptions, printIds, rowPrinter } from '../showing/output.ts'
+import { addWatchOption, makeTableView, pollRows, watchRows } from '../showing/live.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions, printIds } from '../showing/output.ts'
 import type { Column } from '../showing/render.ts'
 
 const gibBytes = 2 ** 30
@@ -67,7 +67,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .action(async ({ output, pool, watch }: PoolOptions & { watch?: true }) => {
       const read = () => findNodes(cli, pool)
       if (!watch) return print(cli, await read(), output)
-      await watchRows(cli, { output, source: pollRows(read), view: liveTable(cli, columns, output) })
+      await watchRows(cli, { output, source: pollRows(read), view: makeTableView(cli, columns, output) })
     })
   withPool(node.command('add').argument('<name>'))
     .summary('add a node to a pool')
@@ -127,7 +127,7 @@ async function changeNodes(cli: Cli, { named, state }: Change, { output, pool, r
   await print(cli, changed, output)
 }
 
-/** The server checks the fields. */
+/** Reads a GPU from `field=value` pairs. The server validates the fields. */
 function readGpus(text: string, before: GpuInput[] = []): GpuInput[] {
   const document = parseDocument(text, { logLevel: 'error' })
   const gpu: unknown = document.errors.length > 0 ? undefined : document.toJS()
@@ -138,7 +138,7 @@ function readGpus(text: string, before: GpuInput[] = []): GpuInput[] {
   return [...before, { ...named, memoryBytes } as GpuInput]
 }
 
-/** The reason of a state, and who set it; why the machine does not answer; what is to be repaired there. */
+/** Describes why a node has its state, who set it, why its machine does not answer, and what to repair there. */
 const describeState = ({ stateInfo, stateBy, machine }: NodeRowFragment) =>
   [stateInfo, stateBy && `(${stateBy.name})`, machine?.silence, ...(machine?.troubles ?? [])]
     .filter((part) => part != null)
@@ -165,4 +165,4 @@ const columns: readonly Column<NodeRowFragment>[] = [
   { title: 'WHY', cell: describeState, shrinks: true },
 ]
 
-const print = rowPrinter(columns)
+const print = createRowPrinter(columns)

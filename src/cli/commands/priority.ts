@@ -8,10 +8,10 @@ import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
 import { readWhole } from '../reading/numbers.ts'
 import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, isTable, type OutputOptions } from '../showing/output.ts'
 import { changedJobColumns } from '../showing/render.ts'
 
-const print = rowPrinter<ChangedJobFragment & { priority: number | null }>([
+const print = createRowPrinter<ChangedJobFragment & { priority: number | null }>([
   ...changedJobColumns,
   { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) },
 ])
@@ -33,7 +33,7 @@ export function registerPriorityCommand(program: Command, cli: Cli): void {
       success: 'SetJobPrioritySuccess',
       request: async (selection) => {
         const input = { selection, priority }
-        // Safe to retry: setting the same priority twice changes nothing.
+        // Retries are safe, because setting the same priority twice changes nothing.
         return (await cli.connection().request(SetJobPrioritiesDocument, { input }, { attempts: 4 })).setJobPriorities
       },
     })

@@ -21,10 +21,10 @@ import { usageError } from '../frame/exit.ts'
 import { readChoice } from '../reading/choices.ts'
 import { readAmount } from '../reading/numbers.ts'
 import { readEveryNode } from '../reading/pages.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 import { formatScope } from '../showing/render.ts'
 
-/** Scopes that a quota can have. */
+/** Kinds of scopes that a quota can have. */
 const quotaKinds = ['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT'] as const satisfies readonly ScopeKind[]
 
 interface CreateOptions extends OutputOptions, Omit<CreateQuotaInput, 'scope'> {
@@ -80,7 +80,7 @@ function word(flags: string, description: string, values: object): Option {
   return new Option(flags, `${description}: ${words.join(', ')}`).argParser(readChoice(words))
 }
 
-const print = rowPrinter<QuotaRowFragment>([
+const print = createRowPrinter<QuotaRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
@@ -88,7 +88,7 @@ const print = rowPrinter<QuotaRowFragment>([
   { title: 'LIMIT', cell: ({ limit }) => String(limit) },
 ])
 
-const printUsage = rowPrinter<QuotaUsageRowFragment>([
+const printUsage = createRowPrinter<QuotaUsageRowFragment>([
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
   { title: 'OF', cell: ({ scope }) => formatScope(scope) },

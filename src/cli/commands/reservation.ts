@@ -11,8 +11,8 @@ import { runForEach } from '../frame/each.ts'
 import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
 import { readEveryNode } from '../reading/pages.ts'
 import { parseTime } from '../reading/times.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
 interface CreateOptions extends OutputOptions {
   pool?: string
@@ -65,14 +65,14 @@ function readTime(given: string): string {
   return new Date(at).toISOString()
 }
 
-const print = rowPrinter<CapacityReservationRowFragment>([
+const print = createRowPrinter<CapacityReservationRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'PROJECT', cell: ({ project }) => project },
   { title: 'NODES', cell: ({ nodes }) => nodes.map(({ name }) => name).join(',') },
-  { title: 'FROM', cell: ({ startsAt }) => timeText(startsAt) ?? '-' },
-  { title: 'UNTIL', cell: ({ endsAt }) => timeText(endsAt) ?? '-' },
+  { title: 'FROM', cell: ({ startsAt }) => formatTime(startsAt) ?? '-' },
+  { title: 'UNTIL', cell: ({ endsAt }) => formatTime(endsAt) ?? '-' },
   { title: 'END', cell: ({ hard }) => (hard ? 'hard' : 'jobs finish') },
 ])
 

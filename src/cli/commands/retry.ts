@@ -7,16 +7,16 @@ import { pickFilterFlags } from '../reading/filter.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
 import { buildSpec, type SpecFlags } from '../reading/spec.ts'
-import { isTable, rowPrinter } from '../showing/output.ts'
+import { createRowPrinter, isTable } from '../showing/output.ts'
 import { changedJobColumns } from '../showing/render.ts'
 import {
   addSpecFlags,
   addSubmissionFlags,
+  chooseRetries,
   printPreview,
   printSubmission,
   type SubmissionOptions,
-  submissionInput,
-  submissionRetries,
+  toSubmissionInput,
 } from './submit.ts'
 
 type RetryOptions = SpecFlags & SubmissionOptions
@@ -29,13 +29,13 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
       'submit a final job, or all that match filters, again as new jobs; flags change the spec; prints the new id',
     )
     .action(async (first: string | undefined, rest: string[], options: RetryOptions) => {
-      // All words may be a command for the jobs that match filters.
+      // With filters, the first word is not a job id, and all words are the command.
       const [jobId, command] = countWordsBeforeSeparator(retry) > 0 ? [first, rest] : [undefined, retry.args]
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       if (jobId === undefined || isMatching(retry)) return retryMatching(cli, retry, { jobId, overrides, options })
-      const input = { jobId, overrides, ...submissionInput(options) }
+      const input = { jobId, overrides, ...toSubmissionInput(options) }
       if (options.dryRun) return printPreview(cli, { retry: input }, options)
-      const answer = await cli.connection().retry(input, submissionRetries(options))
+      const answer = await cli.connection().retry(input, chooseRetries(options))
       if (answer.__typename === 'NotFoundProblem') throw stopForProblem(answer, seeJobs)
       await printSubmission(cli, expectSuccess(answer, 'RetryJobSuccess'), options)
     })
@@ -43,7 +43,7 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
 
 const isMatching = (retry: Command) => Object.keys(pickFilterFlags(retry)).length > 0
 
-const print = rowPrinter(changedJobColumns)
+const print = createRowPrinter(changedJobColumns)
 
 interface Retrying {
   jobId: string | undefined

@@ -16,9 +16,9 @@ import { usageError } from '../frame/exit.ts'
 import { levels, readChoice, readChoices, readExecutorChoice } from '../reading/choices.ts'
 import { readAmount, readWhole } from '../reading/numbers.ts'
 import { readEveryNode } from '../reading/pages.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 
-/** Flags of a rule. The flags of its condition have the names of the condition's fields. */
+/** Flags of a rule. Flags for the condition have the names of the fields of ApprovalConditionInput. */
 interface RuleFlags {
   costAbove?: number
   hardware?: string
@@ -43,16 +43,16 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
   withFlags(addOutputOption(rules.command('create').argument('<name>'), [ApprovalRuleRowFragmentDoc]))
     .description('create a rule with one condition')
     .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
-      const condition = conditionOf(flags)
+      const condition = toCondition(flags)
       if (!condition) throw usageError('the rule has no condition', 'pass one, for example --cost-above 50')
-      const input = { name, condition, ...fieldsOf(flags) }
+      const input = { name, condition, ...toRuleFields(flags) }
       await print(cli, [(await mutate(cli, CreateApprovalRuleDocument, input)).rule], output)
     })
   withFlags(addOutputOption(rules.command('update').argument('<rule>'), [ApprovalRuleRowFragmentDoc]))
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
-      const input = { approvalRuleId: id, name: rename, condition: conditionOf(flags), ...fieldsOf(flags) }
+      const input = { approvalRuleId: id, name: rename, condition: toCondition(flags), ...toRuleFields(flags) }
       await print(cli, [(await mutate(cli, UpdateApprovalRuleDocument, input)).rule], output)
     })
   rules
@@ -88,16 +88,16 @@ function withFlags(command: Command): Command {
     .option('--expires <seconds>', 'time until an undecided request expires', readWhole)
 }
 
-function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
+function toCondition(flags: RuleFlags): ApprovalConditionInput | undefined {
   const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, jobName } = flags
   const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
   const given = Object.entries(named).filter(([, value]) => value !== undefined)
   if (given.length > 1) throw usageError('the rule has more than one condition', 'create one rule for each condition')
-  // Exactly one of the seven keys, with its own type.
+  // The cast is safe, because `given` has exactly one key of the condition with its type.
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
 
-const fieldsOf = ({ priority, disable, enable, exempt, requires, expires }: RuleFlags) => ({
+const toRuleFields = ({ priority, disable, enable, exempt, requires, expires }: RuleFlags) => ({
   priority,
   enabled: disable || enable ? !disable : undefined,
   exemptLevels: exempt,
@@ -110,7 +110,7 @@ function readInteger(given: string): number {
   return Number(given)
 }
 
-const print = rowPrinter<ApprovalRuleRowFragment>([
+const print = createRowPrinter<ApprovalRuleRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'PRIORITY', cell: ({ priority }) => String(priority) },

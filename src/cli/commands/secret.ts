@@ -11,8 +11,8 @@ import { runForEach } from '../frame/each.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { readEveryNode } from '../reading/pages.ts'
 import { findTeamId } from '../reading/people.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
 interface TeamOption {
   team?: string
@@ -66,10 +66,10 @@ async function readValue(cli: Cli, name: string): Promise<string> {
   return value
 }
 
-const print = rowPrinter<SecretRowFragment>([
+const print = createRowPrinter<SecretRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'OWNER', cell: ({ team, ownedBy }) => (team ? `team ${team.name}` : (ownedBy?.name ?? '-')) },
-  { title: 'SET', cell: ({ updatedAt }) => timeText(updatedAt) ?? '-' },
+  { title: 'SET', cell: ({ updatedAt }) => formatTime(updatedAt) ?? '-' },
   { title: 'BY', cell: ({ setBy }) => setBy?.name ?? '-' },
-  { title: 'USED', cell: ({ lastUsedAt }) => timeText(lastUsedAt) ?? 'never' },
+  { title: 'USED', cell: ({ lastUsedAt }) => formatTime(lastUsedAt) ?? 'never' },
 ])

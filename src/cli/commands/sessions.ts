@@ -8,7 +8,7 @@ import {
 import { quoteShell } from '../../client/text/shell.ts'
 import { type Cli, mutate } from '../frame/cli.ts'
 import { unknownJob } from '../frame/exit.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 
 export function registerSessionsCommand(program: Command, cli: Cli): void {
   const sessions = program.command('sessions').description('list and end sessions in a job')
@@ -30,7 +30,7 @@ export function registerSessionsCommand(program: Command, cli: Cli): void {
     })
 }
 
-const print = rowPrinter<SessionRowFragment>([
+const print = createRowPrinter<SessionRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'USER', cell: ({ openedBy }) => openedBy?.name ?? '-' },
   {

@@ -12,14 +12,14 @@ import { runForEach } from '../frame/each.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readEveryNode } from '../reading/pages.ts'
 import { readSeconds } from '../reading/times.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, isTable, type OutputOptions } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
-const print = rowPrinter<SlotRowFragment>([
+const print = createRowPrinter<SlotRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'STATE', cell: ({ state }) => state },
   { title: 'USER', cell: ({ user }) => user.name },
-  { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
+  { title: 'EXPIRES', cell: ({ expiresAt }) => formatTime(expiresAt) ?? '-' },
   { title: 'JOB', cell: ({ job }) => job?.id ?? '-' },
 ])
 

@@ -4,7 +4,7 @@ import { type Cli, mutate } from '../frame/cli.ts'
 import { stopForProblem, usageError } from '../frame/exit.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { expandSweep, type Parameter } from '../reading/sweep.ts'
-import { isTable, type OutputOptions, printIds, rowPrinter } from '../showing/output.ts'
+import { createRowPrinter, isTable, type OutputOptions, printIds } from '../showing/output.ts'
 import { changedJobColumns, countJobs } from '../showing/render.ts'
 import { reportEnds, waitForMany } from '../showing/wait-many.ts'
 
@@ -21,9 +21,9 @@ export interface SweepOptions extends OutputOptions {
   dryRun?: boolean
 }
 
-const print = rowPrinter(changedJobColumns)
+const print = createRowPrinter(changedJobColumns)
 
-/** A key for each job makes the request safe to repeat. */
+/** Submits the jobs of a sweep. Each has an idempotency key, so retries are safe. */
 export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOptions): Promise<void> {
   const { sweep, follow, wait, slot, dryRun, output } = options
   if (slot || wait === false) throw usageError('--slot and --no-wait are for one job')
@@ -57,7 +57,7 @@ interface Sweep extends OutputOptions {
   isRefused: boolean
 }
 
-/** The exit code of a refusal stays. */
+/** Waits for the jobs of a sweep. If a job was refused, the exit code of that refusal stays. */
 async function waitForSweep(cli: Cli, ids: readonly string[], { name, output, isRefused }: Sweep): Promise<void> {
   cli.leaveOnInterrupt(`detached; the jobs continue: "berth wait --label sweep=${name}" waits for them`)
   const ended = await waitForMany(cli, ids, { isDone: ({ stateCategory }) => stateCategory === 'FINAL' })
@@ -65,7 +65,7 @@ async function waitForSweep(cli: Cli, ids: readonly string[], { name, output, is
   reportEnds(cli, ended, isRefused)
 }
 
-/** Many jobs of a sweep are refused for the same reason, which is reported once. */
+/** Reports why jobs were refused, each reason once with the number of jobs. */
 function reportRefusals(cli: Cli, results: readonly Result[]): void {
   const counts = new Map<string, number>()
   for (const result of results) {

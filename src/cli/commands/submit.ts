@@ -12,7 +12,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { type Cli, expectSuccess } from '../frame/cli.ts'
-import { jobExitCode, usageError } from '../frame/exit.ts'
+import { getJobExitCode, usageError } from '../frame/exit.ts'
 import { readExecutorChoice } from '../reading/choices.ts'
 import type { RowShape } from '../reading/fields.ts'
 import { type HereOptions, sendHere } from '../reading/here.ts'
@@ -23,7 +23,7 @@ import { type Parameter, readParameter } from '../reading/sweep.ts'
 import { readSeconds } from '../reading/times.ts'
 import { decodeUtf8 } from '../reading/yaml.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
-import { formatScope, memoryText, sheet, startText, structured } from '../showing/render.ts'
+import { formatMemory, formatScope, formatSheet, formatStart, formatStructured } from '../showing/render.ts'
 import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
 import { submitSweep } from './submit-sweep.ts'
 
@@ -32,7 +32,7 @@ export interface SubmissionOptions extends OutputOptions {
   keyTtl?: number
   slot?: string
   follow?: boolean
-  /** false: --no-wait. */
+  /** false: the option --no-wait was given. */
   wait?: boolean
   dryRun?: boolean
 }
@@ -64,7 +64,7 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
         yaml: await readSpecFile(cli, options.file),
         warn: (text) => cli.terminal.say(`berth: ${text}`),
       })
-      if (options.printSpec) return cli.terminal.write(structured(spec, 'yaml'))
+      if (options.printSpec) return cli.terminal.write(formatStructured(spec, 'yaml'))
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
@@ -75,7 +75,7 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** The fields of a submitted job; with filters or a sweep those of a row for each job. */
+/** Adds the flags of a submission. `isForMany`: true if the command prints a row for each of several jobs. */
 export function addSubmissionFlags(command: Command, isForMany: (command: Command) => boolean): Command {
   const printed = (called: Command): RowShape | undefined => {
     if (called.opts<SubmissionOptions>().dryRun) return undefined
@@ -91,15 +91,15 @@ export function addSubmissionFlags(command: Command, isForMany: (command: Comman
     .option('--no-wait', 'refuse the job unless it can start now')
 }
 
-export const submissionInput = ({ idempotencyKey, keyTtl, slot, wait }: SubmissionOptions) => ({
+export const toSubmissionInput = ({ idempotencyKey, keyTtl, slot, wait }: SubmissionOptions) => ({
   idempotencyKey,
   idempotencyTtlSeconds: keyTtl,
   slotReservationId: slot,
   noWait: wait === false || undefined,
 })
 
-/** Retries of a submission: a person waits for the response, while a program that sends a key can wait longer. */
-export const submissionRetries = ({ idempotencyKey }: SubmissionOptions) => ({
+/** Returns the retries of a submission: fewer without an idempotency key, when a person waits for the response. */
+export const chooseRetries = ({ idempotencyKey }: SubmissionOptions) => ({
   attempts: idempotencyKey === undefined ? 3 : 5,
 })
 
@@ -163,20 +163,20 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
   const { requiresApproval } = options
-  const input = { spec, defaultWorkdir: cli.cwd, ...submissionInput(options), requiresApproval }
+  const input = { spec, defaultWorkdir: cli.cwd, ...toSubmissionInput(options), requiresApproval }
   if (options.dryRun) return printPreview(cli, { submit: input }, options)
-  const answer = await cli.connection().submit(input, submissionRetries(options))
+  const answer = await cli.connection().submit(input, chooseRetries(options))
   const namesMemory = (spec.resources?.memoryGib ?? spec.resources?.memoryBytes) != null
   if (answer.__typename === 'SubmitJobSuccess' && !namesMemory)
     cli.terminal.say(
-      `berth: memory: ${memoryText(requireField(answer.job.spec).resources.memoryBytes)}; --mem sets another amount`,
+      `berth: memory: ${formatMemory(requireField(answer.job.spec).resources.memoryBytes)}; --mem sets another amount`,
     )
   await printSubmission(cli, expectSuccess(answer, 'SubmitJobSuccess'), options)
 }
 
 /** Prints the predicted outcome of a submission or a retry. */
 export async function printPreview(cli: Cli, input: PreviewJobInput, options: SubmissionOptions): Promise<void> {
-  const answer = await cli.connection().preview(input, submissionRetries(options))
+  const answer = await cli.connection().preview(input, chooseRetries(options))
   await writePreview(cli, expectSuccess(answer, 'JobPreview'), options.output)
 }
 
@@ -193,14 +193,14 @@ async function writePreview(
     ['because', shown.reasons.map(({ message }) => message).join('; ')],
     ['missing', shown.fit?.missing.join('; ')],
     ['position', shown.position?.toString()],
-    ['may start', startText(shown.estimatedStart)],
+    ['may start', formatStart(shown.estimatedStart)],
     ['approval', shown.approval?.reason],
     ['costs at most', shown.cost && `${+shown.cost.amount.toFixed(4)} ${shown.cost.currency ?? ''}`.trim()],
     ['quotas', shown.quotas.map(quotaText).join('; ')],
     ['preempts', preemptsText(shown)],
     ['job of the key', shown.idempotentJob?.id],
   ] as const
-  await printObject({ terminal }, { ...shown, warnings }, output, () => sheet(terminal, entries))
+  await printObject({ terminal }, { ...shown, warnings }, output, () => formatSheet(terminal, entries))
 }
 
 const quotaText = ({ type, scope, limit, usedAfter }: JobPreviewRowFragment['quotas'][number]) =>
@@ -219,8 +219,8 @@ type Taken =
   | Extract<RetryJobAnswer, { __typename: 'RetryJobSuccess' }>
 
 /**
- * Prints the id of an accepted job on stdout and everything else on stderr. With --follow stdout carries the output of the
- * job, so the id goes to stderr. A program that waits gets the job as it ended.
+ * Prints the id of a submitted job to stdout, and everything else to stderr. With --follow the output of the job goes to
+ * stdout, and so the id to stderr. With --wait, the formats for programs print the job as it ended.
  */
 export async function printSubmission(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<void> {
   const { job, warnings, idempotentHit } = taken
@@ -243,7 +243,7 @@ async function watch(cli: Cli, id: string, { follow }: SubmissionOptions): Promi
   if (follow) await followLog(cli, id)
   const job = await waitUntilFinal(cli, id)
   if (job.state !== 'SUCCEEDED') cli.terminal.say(`${id} ${job.state}${job.stateInfo ? `: ${job.stateInfo}` : ''}`)
-  cli.exitWith(jobExitCode(job))
+  cli.exitWith(getJobExitCode(job))
   return job
 }
 

@@ -8,14 +8,14 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, mutate } from '../frame/cli.ts'
 import { findTeamId, findUserId, readTeams } from '../reading/people.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
-const print = rowPrinter<TeamRowFragment>([
+const print = createRowPrinter<TeamRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ACCOUNT', cell: ({ account }) => account },
   { title: 'MEMBERS', cell: membersText },
-  { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
+  { title: 'SINCE', cell: ({ createdAt }) => formatTime(createdAt) ?? '-' },
 ])
 
 function membersText({ members: { nodes, pageInfo } }: TeamRowFragment): string {

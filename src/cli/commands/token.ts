@@ -10,17 +10,17 @@ import { type Cli, mutate } from '../frame/cli.ts'
 import { readChoices } from '../reading/choices.ts'
 import { findTokenId, findUserId, readTokens } from '../reading/people.ts'
 import { readFutureTime } from '../reading/times.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
-import { timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions, printObject } from '../showing/output.ts'
+import { formatTime } from '../showing/render.ts'
 
-const print = rowPrinter<TokenRowFragment>([
+const print = createRowPrinter<TokenRowFragment>([
   { title: 'PREFIX', cell: ({ prefix }) => prefix },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'USER', cell: ({ user }) => user.name },
   { title: 'SCOPES', cell: ({ scopes }) => scopes.join(',') },
-  { title: 'USED', cell: ({ lastUsedAt }) => timeText(lastUsedAt) ?? '-' },
-  { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? 'never' },
-  { title: 'REVOKED', cell: ({ revokedAt }) => timeText(revokedAt) ?? '-' },
+  { title: 'USED', cell: ({ lastUsedAt }) => formatTime(lastUsedAt) ?? '-' },
+  { title: 'EXPIRES', cell: ({ expiresAt }) => formatTime(expiresAt) ?? 'never' },
+  { title: 'REVOKED', cell: ({ revokedAt }) => formatTime(revokedAt) ?? '-' },
 ])
 
 interface Creation {
@@ -52,7 +52,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
       const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
       const { token: made, secret } = await mutate(cli, CreateTokenDocument, input)
       if (made.expiresAt && !expires)
-        cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
+        cli.terminal.say(`The token expires ${formatTime(made.expiresAt)}, with the credentials that created it.`)
       await printObject(cli, { ...made, secret }, output, () => `${secret}\n`)
     })
   addOutputOption(token.command('revoke').argument('<prefix>'), [TokenRowFragmentDoc])

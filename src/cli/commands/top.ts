@@ -12,15 +12,15 @@ import { findConsolePage, openBrowser } from '../showing/browser.ts'
 import { isTable } from '../showing/output.ts'
 import { type Effect, type KeyPress, TopView } from '../showing/top-view.ts'
 import { followLog } from '../showing/watch.ts'
-import { addWorkloadOptions, printWorkload, type WorkloadOptions, workloadVariables } from './workload.ts'
+import { addWorkloadOptions, printWorkload, toWorkloadVariables, type WorkloadOptions } from './workload.ts'
 
 export function registerTopCommand(program: Command, cli: Cli): void {
   addWorkloadOptions(program.command('top'), 100)
     .summary('watch the workload of a pool live, and act on its jobs by keys')
     .description('watch the workload of a pool live until q or Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: WorkloadOptions) => {
-      // The live view retries forever, so check first that a server is reachable.
-      const variables = workloadVariables(options)
+      // Checks first that the server is reachable, because the live view retries forever.
+      const variables = toWorkloadVariables(options)
       const found = await cli.connection().request(WorkloadDocument, variables, { attempts: 2 })
       const pool = found.pool?.workload.pool.name ?? variables.pool
       const leave = new AbortController()
@@ -46,7 +46,7 @@ export function registerTopCommand(program: Command, cli: Cli): void {
 
 type Updates = AsyncIterable<WorkloadStatusSubscription>
 
-/** Returns what ends the view: the log of a job, or a wish to leave. */
+/** Handles keys. Returns the effect that ends the view: opening the log of a job, or quitting. */
 async function watchByKeys(cli: Cli, screen: Screen, updates: Updates): Promise<Effect> {
   const view = new TopView()
   const draw = () => screen.draw(view.draw(cli.terminal))

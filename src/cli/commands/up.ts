@@ -20,7 +20,7 @@ export function registerUpCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** The server of this machine, not that of the current context; null: the port is wrong, as the server will say. */
+/** Connects to the server on this machine, whatever the current context is; null: BERTH_PORT is not valid. */
 function openLocal({ BERTH_PORT }: Env): Client | null {
   const url = `http://127.0.0.1:${BERTH_PORT || 4000}`
   return URL.canParse(url) ? createClient({ url }) : null

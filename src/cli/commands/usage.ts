@@ -6,8 +6,8 @@ import { usageError } from '../frame/exit.ts'
 import { readChoice } from '../reading/choices.ts'
 import { formatDecimalBytes } from '../reading/here.ts'
 import { nowMs, readPastTime } from '../reading/times.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { type Column, secondsText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
+import { type Column, formatSeconds } from '../showing/render.ts'
 
 interface UsageOptions extends OutputOptions {
   by: UsageBy
@@ -67,15 +67,15 @@ const columns: Column<Use>[] = [
   { title: 'FAILED', cell: ({ failed }) => String(failed), drop: 5 },
   {
     title: 'WAITED',
-    cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : secondsText(waitP50Seconds)),
+    cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : formatSeconds(waitP50Seconds)),
     drop: 2,
   },
   { title: 'COST', cell: ({ cost }) => (cost ? `${rounded(cost.amount)} ${cost.currency ?? ''}`.trim() : '-') },
 ]
 
-const print = rowPrinter(columns)
-/** FILES is what is stored now, not in the asked time. */
-const printUsers = rowPrinter([
+const print = createRowPrinter(columns)
+/** The column FILES shows the current size, not the size in the requested time. */
+const printUsers = createRowPrinter([
   ...columns,
   {
     title: 'FILES',

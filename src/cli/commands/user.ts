@@ -14,17 +14,17 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
-import { levels, permissionName, readChoice, readPermissions } from '../reading/choices.ts'
+import { formatPermission, levels, readChoice, readPermissions } from '../reading/choices.ts'
 import { findUserId, readUsersWithRights } from '../reading/people.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
-import { type Column, sheet, timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions, printObject } from '../showing/output.ts'
+import { type Column, formatSheet, formatTime } from '../showing/render.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
 
 const rights: readonly Column<User>[] = [
   { title: 'DEFAULT', cell: ({ defaultTeam }) => defaultTeam?.name ?? '-', drop: 1 },
-  { title: 'ALLOW', cell: ({ allow }) => allow?.map(permissionName).join(',') || '-', shrinks: true, drop: 3 },
-  { title: 'DENY', cell: ({ deny }) => deny?.map(permissionName).join(',') || '-', shrinks: true, drop: 3 },
+  { title: 'ALLOW', cell: ({ allow }) => allow?.map(formatPermission).join(',') || '-', shrinks: true, drop: 3 },
+  { title: 'DENY', cell: ({ deny }) => deny?.map(formatPermission).join(',') || '-', shrinks: true, drop: 3 },
   { title: 'UNIX USER', cell: ({ unixUser }) => unixUser ?? '-', drop: 2 },
 ]
 
@@ -34,11 +34,11 @@ const columnsWith = (more: readonly Column<User>[]): readonly Column<User>[] => 
   { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-', shrinks: true },
   ...more,
   { title: 'STATE', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
-  { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
+  { title: 'SINCE', cell: ({ createdAt }) => formatTime(createdAt) ?? '-' },
 ]
 
-const print = rowPrinter<User>(columnsWith([]))
-const printWithRights = rowPrinter<User>(columnsWith(rights))
+const print = createRowPrinter<User>(columnsWith([]))
+const printWithRights = createRowPrinter<User>(columnsWith(rights))
 
 interface Fields {
   level?: UserLevel
@@ -76,7 +76,7 @@ export function registerUserCommand(program: Command, cli: Cli): void {
     .option('--oidc-subject <sub>', 'identity of the user: `sub` in the tokens of the OpenID provider of the server')
     .action(async (name: string, options: OutputOptions & Fields & Change) => {
       const { output, enable, oidcSubject, ...fields } = options
-      const identity = oidcSubject === undefined ? undefined : await identityOf(cli, oidcSubject)
+      const identity = oidcSubject === undefined ? undefined : await readIdentity(cli, oidcSubject)
       const input = {
         userId: await findUserId(cli, name),
         ...toInput(fields),
@@ -96,7 +96,7 @@ export function registerUserCommand(program: Command, cli: Cli): void {
 }
 
 async function showUser(cli: Cli, name: string | undefined, output: OutputOptions['output']): Promise<void> {
-  const found = await userWithRights(cli, name)
+  const found = await readUserWithRights(cli, name)
   const entries: [string, string | null | undefined][] = [
     ['name', found.name],
     ['display name', found.displayName],
@@ -105,16 +105,16 @@ async function showUser(cli: Cli, name: string | undefined, output: OutputOption
     ['teams', found.teams.map((team) => team.name).join(', ')],
     ['default team', found.defaultTeam?.name],
     ['unix user', found.unixUser],
-    ['allow', found.allow?.map(permissionName).join(', ')],
-    ['deny', found.deny?.map(permissionName).join(', ')],
-    ['permissions', found.permissions?.map(permissionName).join(', ')],
+    ['allow', found.allow?.map(formatPermission).join(', ')],
+    ['deny', found.deny?.map(formatPermission).join(', ')],
+    ['permissions', found.permissions?.map(formatPermission).join(', ')],
     ['state', found.disabled ? 'disabled' : 'active'],
-    ['since', timeText(found.createdAt)],
+    ['since', formatTime(found.createdAt)],
   ]
-  await printObject(cli, found, output, () => sheet(cli.terminal, entries))
+  await printObject(cli, found, output, () => formatSheet(cli.terminal, entries))
 }
 
-async function userWithRights(cli: Cli, called: string | undefined): Promise<User> {
+async function readUserWithRights(cli: Cli, called: string | undefined): Promise<User> {
   if (called === undefined) return (await cli.connection().request(WhoAmIDocument, {})).viewer.user
   const found = (await readUsersWithRights(cli)).find(({ id, name }) => called === id || called === name)
   if (!found) throw new Stop(exitCodes.notFound, `User ${called} not found`, '"berth user ls" lists the users')
@@ -139,7 +139,7 @@ const toInput = ({ teams, defaultTeam, ...fields }: Fields) => ({
   ...(defaultTeam !== undefined && { defaultTeam: { name: defaultTeam } }),
 })
 
-async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput> {
+async function readIdentity(cli: Cli, subject: string): Promise<UserIdentityInput> {
   const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
   if (serverInfo.oidcIssuer) return { issuer: serverInfo.oidcIssuer, subject }
   throw usageError('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')

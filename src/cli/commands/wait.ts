@@ -15,7 +15,7 @@ import { readJobs } from '../reading/pages.ts'
 import { readSeconds } from '../reading/times.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
 import { stateStyles } from '../showing/render.ts'
-import { waitedJobsMax, waitForMany, worstExitCode } from '../showing/wait-many.ts'
+import { findWorstExitCode, waitedJobsMax, waitForMany } from '../showing/wait-many.ts'
 import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
 
 interface WaitOptions extends OutputOptions {
@@ -45,7 +45,7 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
       const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(cli, timeout)])])
       if (notify) cli.terminal.notify(jobs.map(({ id, name, state }) => `${name ?? id}: ${state}`).join(', '))
       await printJobs(cli, jobs, output)
-      cli.exitWith(worstExitCode(jobs.filter(({ state }) => !states.includes(state))))
+      cli.exitWith(findWorstExitCode(jobs.filter(({ state }) => !states.includes(state))))
       if (any) await cli.connection().close()
     })
 }

@@ -15,10 +15,10 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
-import { addOutputOption, isTable, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
-import { sheet, table, timeText } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, isTable, type OutputOptions, printObject } from '../showing/output.ts'
+import { formatSheet, formatTime, table } from '../showing/render.ts'
 
-/** A try may take 15 s. */
+/** A delivery attempt may take 15 s. */
 const testMsMax = 20_000
 const pollMs = 250
 
@@ -55,9 +55,9 @@ export function registerWebhooksCommand(program: Command, cli: Cli): void {
     })
 }
 
-const print = rowPrinter<WebhookRowFragment>([
+const print = createRowPrinter<WebhookRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
-  { title: 'STATE', cell: stateText },
+  { title: 'STATE', cell: formatState },
   { title: 'TARGET', cell: ({ target }) => target },
   { title: 'UNREAD', cell: ({ unread }) => String(unread) },
   { title: 'PENDING', cell: ({ pending }) => String(pending) },
@@ -65,11 +65,11 @@ const print = rowPrinter<WebhookRowFragment>([
   { title: 'EVENTS', cell: eventsText, wide: true },
 ])
 
-function stateText({ disabledAt }: WebhookRowFragment): string {
+function formatState({ disabledAt }: WebhookRowFragment): string {
   return disabledAt === null ? 'enabled' : 'disabled'
 }
 
-/** JOB_FAILED as webhooks and the configuration write it: job.failed. */
+/** JOB_FAILED → job.failed, as in webhooks and the configuration. */
 const formatEventType = (type: WebhookEventType): string => type.toLowerCase().replace('_', '.')
 
 function eventsText({ eventTypes }: WebhookRowFragment): string {
@@ -82,10 +82,10 @@ const deliveryColumns = [
   { title: 'JOB', cell: ({ job }: WebhookDeliveryRowFragment) => job?.id ?? '-' },
   { title: 'STATE', cell: ({ state }: WebhookDeliveryRowFragment) => state },
   { title: 'TRIES', cell: ({ tries }: WebhookDeliveryRowFragment) => String(tries) },
-  { title: 'NEXT', cell: ({ nextTryAt }: WebhookDeliveryRowFragment) => timeText(nextTryAt) ?? '-' },
+  { title: 'NEXT', cell: ({ nextTryAt }: WebhookDeliveryRowFragment) => formatTime(nextTryAt) ?? '-' },
   { title: 'ERROR', cell: ({ error }: WebhookDeliveryRowFragment) => error ?? '-' },
 ]
-const printDeliveries = rowPrinter<WebhookDeliveryRowFragment>(deliveryColumns)
+const printDeliveries = createRowPrinter<WebhookDeliveryRowFragment>(deliveryColumns)
 
 async function show(cli: Cli, name: string, { output }: OutputOptions): Promise<void> {
   const { webhooks } = await cli.connection().request(WebhookDetailsDocument, { name })
@@ -95,19 +95,19 @@ async function show(cli: Cli, name: string, { output }: OutputOptions): Promise<
   const lines = [
     ['name', webhook.name],
     ['target', webhook.target],
-    ['state', stateText(webhook)],
-    ['disabled', webhook.disabledAt && `${timeText(webhook.disabledAt)}: ${webhook.disabledReason}`],
+    ['state', formatState(webhook)],
+    ['disabled', webhook.disabledAt && `${formatTime(webhook.disabledAt)}: ${webhook.disabledReason}`],
     ['events', eventsText(webhook)],
     ['filter', Object.keys(webhook.filter).length === 0 ? 'none' : JSON.stringify(webhook.filter)],
     ['unread', String(webhook.unread)],
-    ['pending', `${webhook.pending}${webhook.pendingSince ? ` since ${timeText(webhook.pendingSince)}` : ''}`],
+    ['pending', `${webhook.pending}${webhook.pendingSince ? ` since ${formatTime(webhook.pendingSince)}` : ''}`],
     ['dead', String(webhook.dead)],
   ] as const
   const deliveries = [webhook.deadDeliveries, webhook.pendingDeliveries, webhook.delivered].flatMap(
     ({ nodes }) => nodes,
   )
   const rows = () => (deliveries.length === 0 ? '' : `\n${table(terminal, deliveries, deliveryColumns)}`)
-  await printObject(cli, webhook, output, () => `${sheet(terminal, lines)}${rows()}`)
+  await printObject(cli, webhook, output, () => `${formatSheet(terminal, lines)}${rows()}`)
 }
 
 async function test(cli: Cli, webhook: string, { output }: OutputOptions): Promise<void> {
@@ -119,7 +119,7 @@ async function test(cli: Cli, webhook: string, { output }: OutputOptions): Promi
   cli.exitWith(exitCodes.unexpected)
 }
 
-/** Reads the delivery until its first try has an outcome, or the time is over. */
+/** Polls a delivery until its first attempt has a result, or until `testMsMax` have passed. */
 async function waitForTry(cli: Cli, first: WebhookDeliveryRowFragment): Promise<WebhookDeliveryRowFragment> {
   let delivery = first
   const { id } = first

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { WhoAmIDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
-import { sheet, timeText } from '../showing/render.ts'
+import { formatSheet, formatTime } from '../showing/render.ts'
 
 export function registerWhoamiCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('whoami'))
@@ -23,7 +23,7 @@ export function registerWhoamiCommand(program: Command, cli: Cli): void {
         isRenewed: Boolean(openId?.refreshToken),
       }
       await printObject(cli, facts, output, () =>
-        sheet(cli.terminal, [
+        formatSheet(cli.terminal, [
           ['user', facts.user],
           ['level', facts.level],
           ['scopes', facts.scopes.join(', ')],
@@ -36,6 +36,7 @@ export function registerWhoamiCommand(program: Command, cli: Cli): void {
 }
 
 function validityText({ validUntil, isRenewed }: { validUntil: string | null; isRenewed: boolean }): string {
-  if (isRenewed) return `renewed by the OpenID provider as long as it allows; this token until ${timeText(validUntil)}`
-  return timeText(validUntil) ?? 'no end'
+  if (isRenewed)
+    return `renewed by the OpenID provider as long as it allows; this token until ${formatTime(validUntil)}`
+  return formatTime(validUntil) ?? 'no end'
 }

@@ -2,10 +2,19 @@ import type { Command } from 'commander'
 import type { JobQuery, JobSpecInput } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { addOutputOption, type Output, type OutputOptions, printObject } from '../showing/output.ts'
-import { type Column, countJobs, secondsText, sheet, startText, stateText, table, timeText } from '../showing/render.ts'
+import {
+  type Column,
+  countJobs,
+  formatSeconds,
+  formatSheet,
+  formatStart,
+  formatState,
+  formatTime,
+  table,
+} from '../showing/render.ts'
 import { readSpec, toSpecInput } from '../showing/spec-text.ts'
 import { findJob } from '../showing/watch.ts'
-import { holdText, positionText } from './info.ts'
+import { formatHold, formatPosition } from './info.ts'
 
 type Job = NonNullable<JobQuery['job']>
 
@@ -19,7 +28,7 @@ export function registerWhyCommand(program: Command, cli: Cli): void {
       if (whatIf && job.scheduling) return printWhatIf(cli, job, output)
       const { state, stateReason, stateInfo, exitCode, scheduling } = job
       const explained = { id, state, stateReason, stateInfo, exitCode, scheduling }
-      await printObject(cli, explained, output, () => sheet(cli.terminal, explain(job)))
+      await printObject(cli, explained, output, () => formatSheet(cli.terminal, explain(job)))
     })
 }
 
@@ -27,17 +36,17 @@ function explain(job: Job): [string, string | null | undefined][] {
   const { scheduling, currentRun } = job
   const closed = scheduling?.gates.filter(({ open }) => !open) ?? []
   return [
-    ['state', stateText(job)],
+    ['state', formatState(job)],
     ['because', scheduling?.reasons.map(reasonText).join('; ') || job.stateInfo],
     ['waits for', closed.map(gateText).join('; ')],
     ['missing', scheduling?.fit.missing.join('; ')],
-    ['position', positionText(job)],
+    ['position', formatPosition(job)],
     ['ahead', scheduling && countJobs(scheduling.jobsAhead)],
-    ['held for it', holdText(job)],
-    ['may start', startText(scheduling?.estimatedStart)],
-    ['considered', timeText(scheduling?.lastConsideredAt ?? null)],
+    ['held for it', formatHold(job)],
+    ['may start', formatStart(scheduling?.estimatedStart)],
+    ['considered', formatTime(scheduling?.lastConsideredAt ?? null)],
     ['ran on', scheduling ? null : currentRun.nodeNames.join(', ')],
-    ['ended', timeText(job.finishedAt)],
+    ['ended', formatTime(job.finishedAt)],
     ['next', nextStep(job)],
   ]
 }
@@ -46,12 +55,12 @@ const reasonText = ({ message, used, limit }: NonNullable<Job['scheduling']>['re
   limit === null || message.includes(String(limit)) ? message : `${message} (${used ?? '?'} of ${limit})`
 
 const gateText = ({ code, opensAt, message, job }: NonNullable<Job['scheduling']>['gates'][number]) =>
-  [code, job?.id, message, opensAt && `until ${timeText(opensAt)}`].filter(Boolean).join(' ')
+  [code, job?.id, message, opensAt && `until ${formatTime(opensAt)}`].filter(Boolean).join(' ')
 
 function nextStep({ id, state, stateCategory, stateReason }: Job): string | null {
   if (state === 'BLOCKED') return `"berth approve ${id}", with the permission`
   if (stateCategory === 'WAITING') return `"berth why ${id} --what-if"`
-  // `because` says how much memory to ask for.
+  // The field `because` already says how much memory to request.
   if (stateReason === 'OOM_KILLED') return `"berth logs --errors ${id}"`
   return state === 'SUCCEEDED' || stateCategory === 'ACTIVE' ? null : `"berth logs --errors ${id}", "berth retry ${id}"`
 }
@@ -71,19 +80,19 @@ const columns: readonly Column<Prediction>[] = [
 async function printWhatIf(cli: Cli, { id }: Job, output: Output): Promise<void> {
   const spec = toSpecInput(await readSpec(cli, id))
   const predictions: Prediction[] = []
-  for (const [change, changed] of changesOf(spec)) {
+  for (const [change, changed] of listChanges(spec)) {
     const answer = await cli.connection().preview({ submit: { spec: changed } })
     const isPreview = answer.__typename === 'JobPreview'
     predictions.push({
       change,
       wouldBe: isPreview ? answer.wouldBe : answer.message,
-      mayStart: isPreview ? startText(answer.estimatedStart) : null,
+      mayStart: isPreview ? formatStart(answer.estimatedStart) : null,
     })
   }
   await printObject(cli, { id, predictions }, output, () => table(cli.terminal, predictions, columns))
 }
 
-function changesOf(spec: JobSpecInput): [string, JobSpecInput][] {
+function listChanges(spec: JobSpecInput): [string, JobSpecInput][] {
   const { resources, maxRunTimeSeconds } = spec
   const cpu = resources?.cpu ?? 0
   const memoryBytes = resources?.memoryBytes ?? 0
@@ -100,7 +109,7 @@ function changesOf(spec: JobSpecInput): [string, JobSpecInput][] {
     [gpu > 1, `${half.gpu} GPUs`, { ...spec, resources: { ...resources, gpu: half.gpu } }],
     [cpu > 1, `${half.cpu} cores`, { ...spec, resources: { ...resources, cpu: half.cpu } }],
     [memoryBytes > 2 ** 30, 'half the memory', { ...spec, resources: { ...resources, memoryBytes: half.memoryBytes } }],
-    [limit > 60, `at most ${secondsText(half.seconds)}`, { ...spec, maxRunTimeSeconds: half.seconds }],
+    [limit > 60, `at most ${formatSeconds(half.seconds)}`, { ...spec, maxRunTimeSeconds: half.seconds }],
     [limit === 0, 'at most 1 h', { ...spec, maxRunTimeSeconds: 3_600 }],
   ]
   return changes.filter(([applies]) => applies).map(([, name, changed]) => [name, changed])

@@ -4,7 +4,7 @@ import type { Cli } from '../frame/cli.ts'
 import { poolNotFound } from '../reading/nodes.ts'
 import { readUpTo } from '../reading/numbers.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
-import { workloadView } from '../showing/workload-view.ts'
+import { formatWorkload } from '../showing/workload-view.ts'
 
 export interface WorkloadOptions extends OutputOptions {
   pool?: string
@@ -23,7 +23,7 @@ export const addWorkloadOptions = (command: Command, usual: number) =>
     )
     .option('-n, --limit <count>', `maximum number of jobs, up to ${entriesMax}`, readUpTo(entriesMax), usual)
 
-export const workloadVariables = ({ pool, state, limit }: WorkloadOptions) => ({
+export const toWorkloadVariables = ({ pool, state, limit }: WorkloadOptions) => ({
   pool,
   states: state?.map((each) => each.toUpperCase() as JobState),
   first: limit,
@@ -33,7 +33,7 @@ export function registerWorkloadCommand(program: Command, cli: Cli): void {
   addWorkloadOptions(program.command('workload'), 50)
     .description('list the running and waiting jobs of a pool in order, with the reason why each waits')
     .action(async (options: WorkloadOptions) => {
-      const { pool } = await cli.connection().request(WorkloadDocument, workloadVariables(options))
+      const { pool } = await cli.connection().request(WorkloadDocument, toWorkloadVariables(options))
       if (!pool) throw poolNotFound(options.pool)
       await printWorkload(cli, pool.workload, options.output)
     })
@@ -43,4 +43,4 @@ export const printWorkload = (
   cli: Cli,
   workload: WorkloadRowFragment,
   output: OutputOptions['output'],
-): Promise<void> => printObject(cli, workload, output, () => workloadView(cli.terminal, workload))
+): Promise<void> => printObject(cli, workload, output, () => formatWorkload(cli.terminal, workload))

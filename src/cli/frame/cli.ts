@@ -9,25 +9,25 @@ import { stopForProblem } from './exit.ts'
 import type { Stdio } from './stdio.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The environment of a command. Only main.ts reads the process. */
+/** The environment of a command. Only main.ts uses the process itself. */
 export interface Cli {
   terminal: Terminal
   contexts: ContextFiles
-  /** Chooses the context, as the flag --context does; undefined: the environment or the current context. */
+  /** Sets the context, as the flag --context does; undefined: the environment or the current context decides. */
   useContext: (name: string | undefined) => void
   server: () => ServerChoice
   connection: () => Client
   env: Env
   cwd: string
   readStdin: () => Promise<string>
-  /** The streams of a session. */
+  /** Returns the streams that a session uses. */
   stdio: () => Stdio
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
   /** Replaces this process with a Node program. */
   becomeProgram: (args: readonly string[], env: Env) => void
-  /** Aborted at the end of the command. */
+  /** Aborts when the command ends. */
   ended: AbortSignal
   /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
 
-/** The program, then each command that the first words name. */
+/** Returns the program and the commands that the first words name. */
 export function findCommandPath(program: Command, words: readonly string[]): [Command, ...Command[]] {
   const path: [Command, ...Command[]] = [program]
   for (const word of words) {
@@ -14,7 +14,7 @@ export function findCommandPath(program: Command, words: readonly string[]): [Co
 export const findOption = ({ options }: Command, flag: string): Option | undefined =>
   options.find(({ long, short }) => long === flag || short === flag)
 
-/** How many words of a command are not behind "--". */
+/** Counts the words of a command before "--". */
 export function countWordsBeforeSeparator(command: Command): number {
   let root = command
   while (root.parent) root = root.parent

@@ -16,7 +16,7 @@ export interface Completion {
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** Each script asks `berth __complete` for the words so far; the last word may be empty. */
+/** Scripts for the shells. Each passes the words so far to `berth __complete`; the last word may be empty. */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `_berth() {
   local IFS=$'\\n'
@@ -68,7 +68,7 @@ async function findCandidates(cli: Cli, { command, rest, current }: Place): Prom
 
 const takesValue = ({ required, optional }: Option) => required || optional
 
-/** Reads of live values, by the name of an argument or of an option. */
+/** Functions that read values from the server, by the name of an argument or of an option. */
 const sources: Readonly<Record<string, (cli: Cli) => Promise<Completion[]>>> = {
   context: async ({ contexts }) => contexts.list().map((value) => ({ value, about: '' })),
   job: readJobs,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { findCommandPath } from './command-path.ts'
 
-/** `--context NAME` before or behind every verb chooses the server of a command. */
+/** The option `--context NAME`, before or after the command name, chooses the server. */
 
 export function addContextOption(command: Command): void {
   if (!command.options.some(({ long }) => long === '--context'))
@@ -10,8 +10,8 @@ export function addContextOption(command: Command): void {
 }
 
 /**
- * The value of the option, before the command line is parsed. Parsing leaves values of options behind, so a program of its
- * own does it.
+ * Reads the value of the option before the command line is parsed. Uses a separate program, because parsing stores option
+ * values in it.
  */
 export function readContextOption(createProgram: () => Command, words: readonly string[]): string | undefined {
   const path = findCommandPath(createProgram(), words)
@@ -19,7 +19,7 @@ export function readContextOption(createProgram: () => Command, words: readonly 
   return path.map((each) => each.opts<{ context?: string }>().context).findLast((name) => name !== undefined)
 }
 
-/** `--context NAME verb` becomes `verb --context NAME`. */
+/** Moves the option: `--context NAME verb` becomes `verb --context NAME`. */
 export function moveContextOption(program: Command, words: readonly string[]): string[] {
   const length = words[0] === '--context' ? 2 : words[0]?.startsWith('--context=') ? 1 : 0
   const rest = words.slice(length)

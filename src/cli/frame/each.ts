@@ -2,7 +2,7 @@ import { RequestFailed } from '../../client/connection/failure.ts'
 import type { Cli } from './cli.ts'
 import { Stop, stopForFailure } from './exit.ts'
 
-/** Runs the work for one id after the other. Prints refusals, and exits with the code of the first one. */
+/** Calls `work` for one id after the other. Prints refusals, and exits with the code of the first one. */
 export async function runForEach<T>(cli: Cli, ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const done: T[] = []
   let firstCode: number | undefined

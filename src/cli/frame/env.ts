@@ -1,2 +1,2 @@
-/** The variables of the process. */
+/** The environment variables of the process. */
 export type Env = Readonly<Record<string, string | undefined>>

@@ -30,7 +30,7 @@ export class Stop extends Error {
 
 export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
-/** A verb needs a job and got none. */
+/** The command line names no job, and the command needs one. */
 export class MissingJob extends Stop {
   constructor(next: string) {
     super(exitCodes.usage, 'the job is missing', next)
@@ -40,7 +40,7 @@ export class MissingJob extends Stop {
 export const seeJobs = '"berth ls" lists your jobs'
 export const seePools = '"berth node ls" lists the nodes of all pools'
 
-/** The verbs that list the things of which one was not found. */
+/** Commands that list the objects, by the word before "not found". */
 const lists: Readonly<Record<string, string>> = {
   Job: seeJobs,
   Pool: seePools,
@@ -60,30 +60,30 @@ export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextI
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
   const next = problem.code === 'NOT_FOUND' ? (nextIfMissing ?? findList(message)) : findStep(problem.code, message)
-  return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
+  return new Stop(toExitCode(problem.code, problem.retryable), message, next)
 }
 
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
   const next = isLogged ? `see request id ${requestId} in the log of the server` : findNextStep(failure)
-  return new Stop(exitCodeOf(code, retryable), message.replaceAll(variable, '$1: '), next)
+  return new Stop(toExitCode(code, retryable), message.replaceAll(variable, '$1: '), next)
 }
 
 function findNextStep({ code, message, isForeign }: RequestFailed): string | undefined {
   if (isForeign && code === 'BAD_REQUEST') return nextSteps['UNREACHABLE']
-  // The gate's refusal says what to do; a token would not help.
+  // The message of a proxy says what to do. A Berth token would not help.
   return isForeign && code === 'FORBIDDEN' ? undefined : (findStep(code, message) ?? findList(message))
 }
 
-/** Servers end most of these messages with the same advice. */
+/** Returns advice for an error code, unless the message of the server already has it. */
 const findStep = (code: string, message: string): string | undefined =>
   code === 'UNAVAILABLE' && message.includes('try again') ? undefined : nextSteps[code]
 
 /** The server's prefix for an error in a variable. */
 const variable = /(?<=^|; )Variable "\$(?:input\.)?([^"]+)": /g
 
-function exitCodeOf(code: string, retryable: boolean): number {
+function toExitCode(code: string, retryable: boolean): number {
   switch (code) {
     case 'INVALID_INPUT':
     case 'BAD_REQUEST':
@@ -114,10 +114,10 @@ const nextSteps: Readonly<Record<string, string>> = {
 }
 
 /**
- * The exit code of `--wait`. A FAILED job with exit code 0 (it exceeded its time and then exited cleanly) is not a
- * success.
+ * Returns the exit code of `--wait`. A FAILED job may have exit code 0 (it exceeded its maximum run time and then exited
+ * cleanly), which is not a success.
  */
-export function jobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
+export function getJobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
   switch (state) {
     case 'SUCCEEDED':
       return exitCodes.ok

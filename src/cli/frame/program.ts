@@ -93,7 +93,7 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
   'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
 }
 
-/** `named` is the command that was called, for messages. The streams get help and errors. */
+/** `named` returns the called command, for messages. Help and errors go to `streams`. */
 export function createProgram(cli: Cli, named: () => string, streams?: Pick<Streams, 'stdout' | 'stderr'>): Command {
   const program = new Command('berth')
     .description('Submit jobs and watch them live.')

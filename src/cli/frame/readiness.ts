@@ -1,4 +1,4 @@
-/** The answer of /readyz, which needs no token and no database. */
+/** The response of /readyz, which needs neither a token nor the database. */
 export interface ServerReadiness {
   ready: boolean
   database: string
@@ -7,7 +7,7 @@ export interface ServerReadiness {
 
 const readMsMax = 10_000
 
-/** null: no Berth server answers at the URL. */
+/** Reads /readyz; null: no Berth server answers at the URL. */
 export async function readReadiness(url: string): Promise<ServerReadiness | null> {
   try {
     const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(readMsMax) })

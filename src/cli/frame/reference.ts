@@ -4,7 +4,7 @@ import type { Cli } from './cli.ts'
 import { examples } from './examples.ts'
 import { createProgram } from './program.ts'
 
-/** Every command with its flags, as a document. Run as a program it rewrites docs/cli-reference.md: `npm run codegen`. */
+/** Formats docs/cli-reference.md: every command with its flags. `npm run codegen` runs this file to write it. */
 export function formatReference(): string {
   const program = createProgram({} as Cli, () => 'berth')
   const help = program.createHelp()
@@ -25,7 +25,7 @@ Each command with its arguments, flags and examples, as \`berth COMMAND --help\`
 Flags of every command:
 `
 
-/** A command, or those of its group. */
+/** Describes a command, or each command of a group. */
 function describeCommand(command: Command, path: readonly string[]): string[] {
   if (command.commands.length > 0)
     return command.commands.flatMap((each) => describeCommand(each, [...path, each.name()]))

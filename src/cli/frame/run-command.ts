@@ -16,15 +16,15 @@ import { createTerminal, readColour, type Streams } from './terminal.ts'
 
 type GivenParts = 'env' | 'cwd' | 'readStdin' | 'stdio' | 'becomeProgram' | 'readKeys' | 'ask' | 'askSecret'
 
-/** The process in which a command runs. */
+/** The part of a process that a command needs. */
 export interface CommandHost extends Pick<Cli, GivenParts>, Pick<Streams, 'stdout' | 'stderr'> {
-  /** Calls back before the process ends. */
+  /** Calls `callback` before the process ends. */
   onExit: (callback: () => void) => void
-  /** Calls back on Ctrl-C and then ends the process. */
+  /** Calls `callback` on Ctrl-C, and then ends the process. */
   onInterrupt: (callback: () => void) => void
 }
 
-/** Runs the command that the words name. Returns its exit code. */
+/** Runs a command line. Returns the exit code. */
 export const runCommand = (words: readonly string[], host: CommandHost): Promise<number> =>
   new CommandRun(words, host).run()
 
@@ -131,7 +131,7 @@ class CommandRun {
 
   #createProgram = (): Command => createProgram(this.#cli, this.#named, this.#host)
 
-  /** The command that was called, for messages. */
+  /** Returns the called command, for messages. */
   #named = (): string =>
     findCommandPath(this.#createProgram(), this.#words)
       .map((each) => each.name())
@@ -152,13 +152,13 @@ class CommandRun {
     return exitCodes.unexpected
   }
 
-  /** Refers to the help of the command if a usage error names no next step. */
+  /** Returns a hint to the help of the command if a usage error names no next step. */
   #findHelp({ exitCode, message }: Stop): string | undefined {
     const isAlone = exitCode === exitCodes.usage && !/Did you mean|; /.test(message)
     return isAlone ? `see "${this.#named()} --help"` : undefined
   }
 
-  /** On a terminal a person chooses the job that is missing. */
+  /** On a terminal, prompts for a job if the argument is missing. */
   async #parseOrPick(): Promise<void> {
     const program = this.#createProgram()
     const commands = findCommandPath(program, this.#words)
@@ -181,12 +181,12 @@ class CommandRun {
     const [argument] = commands.at(-1)?.registeredArguments ?? []
     const rest = this.#words.slice(commands.length - 1)
     if (!argument?.required || argument.name() !== 'job' || rest.includes('--help') || rest.includes('-h')) return false
-    // Parsing leaves values of options behind, so a program of its own does it.
+    // Uses a separate program, because parsing stores option values in it.
     return findCommandPath(this.#createProgram(), this.#words).at(-1)?.parseOptions(rest).operands.length === 0
   }
 }
 
-/** Commander names neither a wrong word after a group that has a default command, nor one after `help`. */
+/** Reports unknown words that Commander ignores: after a group with a default command, and after `help`. */
 async function parse(program: Command, words: readonly string[]): Promise<void> {
   const [first, second = ''] = words
   const isIn = ({ commands }: Command, word: string) => commands.some((each) => each.name() === word)
@@ -201,7 +201,7 @@ async function parse(program: Command, words: readonly string[]): Promise<void> 
   await program.parseAsync(isUnknownHelp ? words.slice(1) : words, { from: 'user' })
 }
 
-/** Commander takes the "--" before the command of a job for the value of an option. */
+/** Refuses an option without a value before "--", because Commander would take the "--" for the value. */
 function demandValue(program: Command, words: readonly string[]): void {
   const flag = words[words.indexOf('--') - 1]
   if (flag === undefined) return

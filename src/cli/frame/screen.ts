@@ -21,7 +21,7 @@ export class Screen {
   #note = ''
   #isOpen = true
   readonly #redraw = () => {
-    // The terminal may have wrapped or cut what was shown.
+    // Draws all lines again, because a terminal wraps or cuts lines when it is resized.
     this.#shown = Array.from({ length: this.#rows() }, () => '\u0000')
     this.draw(this.#view)
   }

@@ -1,17 +1,17 @@
 import type { Cli } from './cli.ts'
 import { usageError } from './exit.ts'
 
-/** The server's programs are source in a clone and JavaScript in the package. */
+/** Extension of the server's programs: TypeScript in a clone, JavaScript in the package. */
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
 
-/** A package that only the server needs: an optional dependency, absent in an installation of the client alone. */
+/** An optional dependency that only the server needs. It is missing if only the client is installed. */
 const serverPackage = 'graphql-yoga'
 
-/** Becomes a server in the foreground. */
+/** Replaces this process with a server. */
 export const runServer = (cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}): void =>
   runServerProgram(cli, 'main', args, extraEnv)
 
-/** Becomes a program of the server's package: no process waits for it and takes memory. */
+/** Replaces this process with a program of the server's package, so that no waiting process takes memory. */
 export function runServerProgram(
   cli: Cli,
   program: 'main' | 'backup/main' | 'check-machine',

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** The streams of the process, for a session: bytes, not lines of text. */
+/** The streams of the process for a session, which carries bytes, not lines. */
 export interface Stdio {
   stdin: Readable
   stdout: Writable
   stderr: Writable
-  /** null: stdin or stdout is not a terminal. */
+  /** The terminal; null: stdin or stdout is not a terminal. */
   terminal: SessionTerminal | null
-  /** Calls back on Ctrl-C, which then does not end the process, until the returned function is called. */
+  /** Calls `callback` on Ctrl-C instead of ending the process, until the returned function is called. */
   onInterrupt: (callback: () => void) => () => void
 }
 
@@ -19,6 +19,6 @@ interface Size {
 export interface SessionTerminal {
   size: () => Size
   onResize: (callback: (size: Size) => void) => () => void
-  /** Passes each key on as it is typed, until the returned function is called. */
+  /** Sets raw mode, so that keys arrive as they are typed, until the returned function is called. */
   setRaw: () => () => void
 }

@@ -2,22 +2,22 @@ import { styleText } from 'node:util'
 import measure from 'fast-string-truncated-width'
 import { Screen, type ScreenStream } from './screen.ts'
 
-/** Results on stdout, messages to people on stderr. */
+/** Writes results to stdout, and messages for people to stderr. */
 export interface Terminal {
-  /** Resolves when the reader can take more. */
+  /** Writes to stdout. Resolves when the stream can take more. */
   write(text: string | Uint8Array): Promise<void>
-  /** Control characters are replaced, because the line may contain texts of other people. */
+  /** Writes a line to stderr. Replaces control characters, because the line may contain text from other users. */
   say(line: string): void
-  /** Replaces the line of progress on stderr, if that is a terminal; null removes it. */
+  /** Replaces the progress line on stderr if that is a terminal; null removes it. */
   progress(line: string | null): void
-  /** Shows a notification of the desktop and rings the bell, if stderr is a terminal. */
+  /** Shows a desktop notification and rings the bell if stderr is a terminal. */
   notify(text: string): void
   readonly colour: boolean
-  /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
+  /** Width of the terminal; infinite if stdout is not a terminal or its size is unknown. */
   readonly columns: number
-  /** Height of the screen; infinite if unknown. */
+  /** Height of the terminal; infinite if unknown. */
   readonly rows: number
-  /** Opens a live view, which ends with the process; null: the output is not a screen. */
+  /** Opens a live view, which closes at the end of the process; null: stdout is not a terminal. */
   openScreen(): Screen | null
 }
 
@@ -26,9 +26,9 @@ export type Style = Parameters<typeof styleText>[0]
 export interface Streams {
   stdout: ScreenStream & { isTTY?: boolean }
   stderr: ScreenStream & { isTTY?: boolean }
-  /** Default: on a terminal. */
+  /** true: uses colours; default: only on a terminal. */
   colour?: boolean | undefined
-  /** Calls back before the process ends. */
+  /** Calls `callback` before the process ends. */
   onExit?: (callback: () => void) => void
 }
 
@@ -60,20 +60,22 @@ export function createTerminal({
       onExit(() => opened.close())
       return opened
     },
-    // On stderr a message would stand in the middle of the view.
-    say: (line) => void (screen?.isOpen ? screen.note(printable(line)) : stderr.write(`${printable(line)}\n`)),
+    // Shows the message inside the live view, which stderr would overwrite.
+    say: (line) =>
+      void (screen?.isOpen ? screen.note(replaceUnprintable(line)) : stderr.write(`${replaceUnprintable(line)}\n`)),
     progress: (line) => {
-      if (stderr.isTTY) stderr.write(`\r\u001B[K${line === null ? '' : shortened(printable(line), columns() - 1)}`)
+      if (stderr.isTTY)
+        stderr.write(`\r\u001B[K${line === null ? '' : shortenText(replaceUnprintable(line), columns() - 1)}`)
     },
-    // OSC 9; terminals that do not know it only ring.
+    // OSC 9 is a notification. Terminals without it only ring the bell.
     notify: (text) => {
-      if (stderr.isTTY) stderr.write(`\u001B]9;${printable(text)}\u0007\u0007`)
+      if (stderr.isTTY) stderr.write(`\u001B]9;${replaceUnprintable(text)}\u0007\u0007`)
     },
     write,
   }
 }
 
-/** FORCE_COLOR wins over NO_COLOR, as in Node; undefined: neither is set. */
+/** FORCE_COLOR takes precedence over NO_COLOR, as in Node; undefined: neither is set. */
 export function readColour({
   NO_COLOR,
   FORCE_COLOR,
@@ -84,22 +86,22 @@ export function readColour({
 
 const unknownSize = Number.POSITIVE_INFINITY
 
-/** Cuts a text without style; a cut text ends with "…". */
-export function shortened(text: string, columns: number): string {
+/** Shortens a text without styles to `columns`. A shortened text ends with "…". */
+export function shortenText(text: string, columns: number): string {
   const { truncated, ellipsed, index } = measure(text, { limit: columns, ellipsis: '…' })
   return truncated ? `${text.slice(0, index)}${ellipsed ? '…' : ''}` : text
 }
 
 export const measureWidth = (text: string): number => measure(text).width
 
-export const padded = (text: string, width: number): string =>
+export const padText = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - measureWidth(text)))
 
-/** Texts of other people must not bring these characters to a terminal. U+200C and U+200D join letters and emoji. */
+/** Matches characters that must not reach a terminal. U+200C and U+200D are allowed, because letters and emoji need them. */
 export const unprintable = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
-export const printable = (text: string): string => text.replace(unprintable, '\ufffd')
+export const replaceUnprintable = (text: string): string => text.replace(unprintable, '\ufffd')
 
-export function styled(terminal: Terminal, style: Style, text: string): string {
+export function applyStyle(terminal: Terminal, style: Style, text: string): string {
   return terminal.colour ? styleText(style, text, { validateStream: false }) : text
 }

@@ -5,15 +5,15 @@ import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { withLock } from './lock.ts'
 
 /**
- * The contexts of this account: servers under names, each with a log-in or without one. A file under
- * `$XDG_CONFIG_HOME/berth/contexts` for each, and the name of the current context in a file of its own.
+ * A context is a named server, with or without a log-in. Each has a file in `$XDG_CONFIG_HOME/berth/contexts`. Another
+ * file has the name of the current context.
  */
 export interface Context {
   url: string
   /** Name of the user; null: no log-in. */
   user: string | null
   token: string | null
-  /** null: an API token, or no token. */
+  /** The log-in by OpenID; null: the context has an API token, or no token. */
   openId: OpenIdLogIn | null
 }
 
@@ -22,15 +22,15 @@ export interface OpenIdLogIn {
   issuer: string
   clientId: string
   scope: string
-  /** The token of the provider that the server accepts. */
+  /** Which token of the provider the server accepts. */
   accepted: 'access_token' | 'id_token'
-  /** null: a person logs in again when the token expires. */
+  /** null: the user must log in again when the token expires. */
   refreshToken: string | null
   renewAtMs: number
   expiresAtMs: number
 }
 
-/** A name is the name of a file, also where file names ignore case. */
+/** Lower case only, because a context name is a file name, and some file systems ignore case. */
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,62}$/
 
 export const isContextName = (name: string): boolean => namePattern.test(name)
@@ -51,18 +51,18 @@ export class ContextFiles {
     return files.flatMap((file) => (file.endsWith('.json') ? file.slice(0, -'.json'.length) : [])).sort()
   }
 
-  /** null: no context is current. */
+  /** Returns the name of the current context; null: none is set. */
   readCurrent(): string | null {
     if (this.#folder === null) return null
     return unlessMissing(() => readFileSync(this.#currentPath(), 'utf8'))?.trim() || null
   }
 
-  /** Throws a Stop if the context does not exist, or if other accounts may read its token. */
+  /** Reads a context. Throws a Stop if it does not exist, or if other accounts can read its token. */
   read(name: string): Context {
     return this.find(name) ?? this.#refuse(name)
   }
 
-  /** null: the context does not exist. */
+  /** Reads a context; null: it does not exist. */
   find(name: string): Context | null {
     if (this.#folder === null || !isContextName(name)) return null
     const path = this.#path(name)
@@ -89,7 +89,7 @@ export class ContextFiles {
     if (this.readCurrent() === name) rmSync(this.#currentPath(), { force: true })
   }
 
-  /** Only one command at a time renews or ends the log-in of a context. */
+  /** Runs `work` under the lock of a context: only one command at a time may renew or end its log-in. */
   withLock<T>(name: string, work: () => Promise<T>): Promise<T> {
     const path = this.#path(name).replace(/json$/, 'lock')
     this.#makeFolder()
@@ -119,7 +119,7 @@ export class ContextFiles {
     }
   }
 
-  /** Readers see the old file or the new one, and no other account sees either. */
+  /** Replaces a file atomically, readable only for this account. */
   #replace(path: string, text: string): void {
     this.#makeFolder()
     const written = `${path}.${process.pid}.new`

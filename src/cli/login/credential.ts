@@ -7,7 +7,7 @@ import { openBrowser } from '../showing/browser.ts'
 import type { Context } from './context-files.ts'
 import type { Provider, ProviderTokens } from './open-id.ts'
 
-/** A new credential for a server: an API token of the person, or a log-in by OpenID. The server accepts it. */
+/** A credential that the server has accepted: an API token, or a log-in by OpenID. */
 export type Credential = Pick<Context, 'user' | 'token' | 'openId'>
 
 export const noCredential: Credential = { user: null, token: null, openId: null }
@@ -25,7 +25,7 @@ export async function checkToken(url: string, token: string): Promise<Credential
   return { user, token, openId: null }
 }
 
-/** Reads an API token from stdin or from a person, and checks it. */
+/** Reads an API token from stdin or by a prompt. */
 export async function readToken(cli: Cli, isPiped: boolean): Promise<string> {
   if (isPiped) return (await cli.readStdin()).trim()
   if (cli.askSecret) return (await cli.askSecret('API token: ')).trim()
@@ -51,11 +51,11 @@ export async function logInByOpenId(
   return chooseToken(url, provider, tokens)
 }
 
-/** null: the server offers no log-in by OpenID. */
+/** Returns the OpenID provider of the server; null: the server has none. */
 export const findProvider = ({ oidcIssuer, oidcClientId, oidcScopes }: LogInFacts): Provider | null =>
   oidcIssuer && oidcClientId ? { issuer: oidcIssuer, clientId: oidcClientId, scope: oidcScopes.join(' ') } : null
 
-/** The server accepts the access token or the ID token, by its audience. */
+/** Finds out whether the server accepts the access token or the ID token, which depends on its audience. */
 async function chooseToken(url: string, provider: Provider, tokens: ProviderTokens): Promise<Credential> {
   const { isJwt, planRenewal } = await import('./open-id.ts')
   for (const accepted of ['access_token', 'id_token'] as const) {
@@ -70,7 +70,7 @@ async function chooseToken(url: string, provider: Provider, tokens: ProviderToke
   throw new Stop(exitCodes.notAllowed, reason, 'the log of the server says why')
 }
 
-/** The name of the user; null: the server refuses the token. */
+/** Returns the name of the user whose token it is; null: the server refuses the token. */
 async function findUser(url: string, token: string): Promise<string | null> {
   try {
     const { viewer } = await createClient({ url, token }).request(WhoAmIDocument, {})

@@ -5,11 +5,11 @@ import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { nowMs } from '../reading/times.ts'
 
 /**
- * A lock is a file that its holder creates and removes. A lock whose holder was killed is removed by the next command: at
- * once on the same machine, and after a while on another machine that shares the folder.
+ * A lock is a file that its holder creates and removes. If the holder was killed, the next command removes the lock: at
+ * once on the same machine, after `heldMsMax` on another machine that shares the folder.
  */
 const pollMs = 25
-/** Longer than a renewal can take. */
+/** Maximum age of a lock, longer than a renewal can take. */
 const heldMsMax = 120_000
 const waitMsMax = 2 * heldMsMax
 
@@ -25,7 +25,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   try {
     return await work()
   } finally {
-    // Another command may have taken the lock of a process that was stopped for a long time.
+    // If this process was suspended for a long time, another command may hold the lock now.
     if (readHolder(path) === mark) rmSync(path, { force: true })
   }
 }
@@ -52,7 +52,7 @@ function readHolder(path: string): string | null {
 function removeAbandoned(path: string): void {
   const holder = readHolder(path)
   if (holder === null || !isAbandoned(path, holder)) return
-  // Two commands may see the same abandoned lock, and the second one must not remove the new lock of the first one.
+  // Two commands may find the same abandoned lock. The second must not remove the new lock of the first.
   const aside = `${path}.${process.pid}`
   try {
     renameSync(path, aside)

@@ -2,11 +2,11 @@ import type { Cli } from '../frame/cli.ts'
 import { Stop } from '../frame/exit.ts'
 import { noCredential } from './credential.ts'
 
-/** Forgets the log-in of a context, and revokes it at the OpenID provider if that is possible. */
+/** Removes the log-in from a context, and revokes it at the OpenID provider if possible. */
 export async function logOut({ contexts, terminal }: Cli, name: string): Promise<void> {
   await contexts.withLock(name, async () => {
     const context = contexts.read(name)
-    // The file goes first: an interrupted command leaves no log-in behind.
+    // Writes the file first, so that an interrupted command leaves no log-in behind.
     contexts.write(name, { url: context.url, ...noCredential })
     if (context.openId === null) return
     const { revokeLogIn } = await import('./open-id.ts')

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exitCodes, Stop } from '../frame/exit.ts'
 
-/** A port of this machine to which the browser returns from the OpenID provider. */
+/** A local HTTP server to which the OpenID provider redirects the browser. */
 export interface Loopback {
   redirectUri: string
-  /** The URL of the return. Rejects after a long time without a return. */
+  /** The URL of the redirect. Rejects if none arrives in time. */
   returned: Promise<URL>
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface Loopback {
 const waitMinutesMax = 10
 const path = '/callback'
 
-/** Only a return with this state is accepted: every page of a browser can send requests to the port. */
+/** Accepts only a redirect with `state`, because any page in the browser can send requests to the port. */
 export async function openLoopback(state: string): Promise<Loopback> {
   const { promise: returned, resolve, reject } = Promise.withResolvers<URL>()
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { nowMs } from '../reading/times.ts'
 import type { Context, OpenIdLogIn } from './context-files.ts'
 import { openLoopback } from './loopback.ts'
 
-/** Log-ins at the OpenID provider of a server. The only file that imports `openid-client`. */
+/** Log-ins at an OpenID provider. This is the only file that imports `openid-client`. */
 
 export interface Provider {
   issuer: string
@@ -17,7 +17,7 @@ export type ProviderTokens = Pick<client.TokenEndpointResponse, 'access_token' |
 const requestSecondsMax = 15
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
 
-/** Without TLS only on this machine. */
+/** Reads the provider's configuration. Plain HTTP is allowed only for a provider on this machine. */
 function discover({ issuer, clientId }: Provider): Promise<client.Configuration> {
   const url = new URL(issuer)
   const isLocal = loopbackHosts.includes(url.hostname)
@@ -25,7 +25,7 @@ function discover({ issuer, clientId }: Provider): Promise<client.Configuration>
   return client.discovery(url, clientId, undefined, client.None(), { timeout: requestSecondsMax, execute })
 }
 
-/** The authorization code flow with PKCE; the browser returns to a port of this machine. */
+/** Logs in by the authorization code flow with PKCE. The provider redirects to a local port. */
 export const logInWithBrowser = (provider: Provider, show: (url: string) => void): Promise<ProviderTokens> =>
   explainFailures(provider, async () => {
     const config = await discover(provider)
@@ -48,7 +48,7 @@ export const logInWithBrowser = (provider: Provider, show: (url: string) => void
     }
   })
 
-/** The device authorization grant: a person confirms the log-in with a code in a browser of another machine. */
+/** Logs in by the device authorization grant: the user enters a code in a browser on any machine. */
 export const logInWithDevice = (
   provider: Provider,
   show: (device: client.DeviceAuthorizationResponse) => void,
@@ -65,7 +65,7 @@ export const logInWithDevice = (
     return client.pollDeviceAuthorizationGrant(config, device)
   })
 
-/** null: the provider ended the log-in. */
+/** Gets a new token; null: the provider ended the log-in. */
 export const renewLogIn = (logIn: OpenIdLogIn & { refreshToken: string }): Promise<RenewedLogIn | null> =>
   explainFailures(logIn, async () => {
     const tokens = await client.refreshTokenGrant(await discover(logIn), logIn.refreshToken).catch(nullIfRefused)
@@ -98,7 +98,7 @@ export const revokeLogIn = ({ openId }: Pick<Context, 'openId'>): Promise<boolea
 const lifeSecondsDefault = 300
 const renewedPart = 0.75
 
-/** By the length of the token's life, because the clock of this machine may be wrong. */
+/** Uses the lifetime of the token and not its expiry date, because the clock of this machine may be wrong. */
 export function planRenewal(
   { issuer, clientId, scope, accepted, refreshToken }: Omit<OpenIdLogIn, 'renewAtMs' | 'expiresAtMs'>,
   token: string,
@@ -114,7 +114,7 @@ export const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test
 const readClaims = (jwt: string): { exp?: number; iat?: number } =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
 
-/** Runs the work; its failures say in one line what the provider did. */
+/** Calls `work`, and converts its errors to a Stop that says in one line what the provider did. */
 async function explainFailures<T>({ issuer }: Pick<Provider, 'issuer'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -3,12 +3,12 @@ import { exitCodes, Stop } from '../frame/exit.ts'
 import { nowMs } from '../reading/times.ts'
 import type { Context, ContextFiles, OpenIdLogIn } from './context-files.ts'
 
-/** After a failed renewal the token is used on, if it is valid, for so long. */
+/** After a failed renewal, the next attempt waits this long if the token is still valid. */
 const retryAfterMs = 10_000
 
 /**
- * The token of a log-in by OpenID, renewed before it expires and when the server refuses it. Commands that run at once
- * renew it once: a refresh token is valid for one use.
+ * Provides the token of a log-in by OpenID. Renews it before it expires, and when the server refuses it. Concurrent
+ * commands renew it only once, because a refresh token is valid for one use.
  */
 export class LogInRenewal {
   readonly #files: ContextFiles
@@ -37,7 +37,7 @@ export class LogInRenewal {
     try {
       return await this.#files.withLock(this.#name, () => this.#renew(refused))
     } catch (error) {
-      // The client repeats other failures, as those of an unreachable server.
+      // The client retries other errors, such as an unreachable server.
       if (!(error instanceof Stop)) throw error
       const { message, next, exitCode } = error
       if (exitCode === exitCodes.retryable) throw new RequestFailed('UNAVAILABLE', message, { cause: error })
@@ -47,7 +47,7 @@ export class LogInRenewal {
   }
 
   async #renew(refused: string | undefined): Promise<string> {
-    // Another command may have renewed it, or ended it.
+    // Reads the file again, because another command may have renewed or ended the log-in.
     this.#context = this.#files.read(this.#name)
     const usable = findUsable(this.#context, refused)
     if (usable && nowMs() < usable.renewAtMs) return usable.token
@@ -80,7 +80,7 @@ export class LogInRenewal {
   }
 }
 
-/** The token, if the server has not refused it and it has not expired. */
+/** Returns the token if it has not expired and the server has not refused it. */
 function findUsable(
   { token, openId }: Context,
   refused: string | undefined,

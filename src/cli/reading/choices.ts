@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { Executor, Permission, type UserLevel } from '../../client/generated/graphql.ts'
 
-/** Reads one of these words, ignoring case. */
+/** Returns a reader of one of the given words, ignoring case. */
 export const readChoice =
   <Word extends string>(words: readonly Word[]) =>
   (given: string): Word => {
@@ -10,7 +10,7 @@ export const readChoice =
     return word
   }
 
-/** Reads one of these words and adds it to those read before. */
+/** Like `readChoice`, for an option that can be repeated. */
 export const readChoices =
   <Word extends string>(words: readonly Word[]) =>
   (given: string, before: Word[] = []): Word[] => [...before, readChoice(words)(given)]
@@ -21,13 +21,13 @@ export const readExecutorChoice = readChoice(Object.values(Executor))
 
 export const readExecutorChoices = readChoices(Object.values(Executor))
 
-/** JOB_VIEW_OWN is job.view.own. */
-export const permissionName = (permission: Permission): string => permission.toLowerCase().replaceAll('_', '.')
+/** JOB_VIEW_OWN → job.view.own. */
+export const formatPermission = (permission: Permission): string => permission.toLowerCase().replaceAll('_', '.')
 
-/** Reads one more permission. */
+/** Adds a permission to those of earlier options. */
 export function readPermissions(given: string, before: Permission[] = []): Permission[] {
   const permissions = Object.values(Permission)
-  const permission = permissions.find((each) => permissionName(each) === given.toLowerCase())
-  if (!permission) throw new InvalidArgumentError(`Expected ${permissions.map(permissionName).join(', ')}.`)
+  const permission = permissions.find((each) => formatPermission(each) === given.toLowerCase())
+  if (!permission) throw new InvalidArgumentError(`Expected ${permissions.map(formatPermission).join(', ')}.`)
   return [...before, permission]
 }

@@ -2,19 +2,19 @@ import type { FragmentDefinitionNode, SelectionSetNode } from 'graphql'
 import { TypedDocumentString } from '../../client/generated/graphql.ts'
 import { usageError } from '../frame/exit.ts'
 
-/** Fields of the output that the caller names: `--json id,state,user.name`. */
+/** Output fields that the user names: `--json id,state,user.name`. */
 
-/** The fields of the rows: names, those of a fragment, or those of a fragment under a name. */
+/** The fields of the rows: names, all fields of a fragment, or all fields of a fragment under a name. */
 export type RowShape = readonly (string | FragmentText | Readonly<Record<string, FragmentText>>)[]
 
 type FragmentText = TypedDocumentString<object, unknown>
 
-/** Refuses a field that the rows do not have. */
+/** Refuses a path that the rows do not have. */
 export async function demandFields(paths: readonly string[], shape: RowShape): Promise<void> {
   demandKnown(paths, await listFields(shape))
 }
 
-/** Keeps only the fields that the caller named. */
+/** Keeps only the fields that the user named. */
 export async function selectFields(value: unknown, { fields, isChecked }: Selection): Promise<unknown> {
   if (!fields) return value
   const known = [...listPaths(value)]

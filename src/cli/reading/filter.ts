@@ -17,7 +17,7 @@ import { findNodes, nodeNotFound, poolNotFound, readPoolNames } from './nodes.ts
 import { findTeamId, findUserId } from './people.ts'
 import { readPastTime } from './times.ts'
 
-/** Flags that select jobs: of `ls`, and of the verbs that act on all jobs that match. */
+/** Flags that filter jobs: in `ls`, and in commands that act on all matching jobs. */
 
 export interface FilterFlags {
   state?: JobState[]
@@ -72,7 +72,7 @@ const flags: readonly (() => Option)[] = [
   () => new Option('--finished-until <time>', 'only jobs ended before this time').argParser(readPastTime),
 ]
 
-/** Adds the flags. One that the command has with another meaning gets the prefix `with-`. */
+/** Adds the filter flags. If the command has a flag with the same name, the filter flag gets the prefix `with-`. */
 export function addFilterFlags(command: Command, heading: string): Command {
   for (const create of flags) {
     const option = create()
@@ -88,7 +88,7 @@ function withPrefix(option: Option): Option {
   return parseArg ? renamed.argParser(parseArg) : renamed
 }
 
-/** The flags of the options of a command: those with the prefix `with-`, where the command has them. */
+/** Returns the filter flags from the options of a command, without the prefix `with-`. */
 export function pickFilterFlags(command: Command): FilterFlags {
   const has = (name: string) => command.options.some((each) => each.attributeName() === name)
   const prefixed = (name: string) => `with${name[0]?.toUpperCase()}${name.slice(1)}`
@@ -123,8 +123,8 @@ export async function readFilter(cli: Cli, given: FilterFlags): Promise<JobFilte
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as JobFilter
 }
 
-/** When no job matches, a name that does not exist is the reason. Jobs of removed pools, queues and nodes do match. */
-export async function demandNames(cli: Cli, { pools, queues, node, labels }: JobFilter): Promise<void> {
+/** Refuses unknown names if no job matches. It runs only then, because jobs of removed pools, queues and nodes match. */
+export async function requireKnownNames(cli: Cli, { pools, queues, node, labels }: JobFilter): Promise<void> {
   const listed = labels?.find(({ value }) => value?.includes(','))
   if (listed)
     throw new Stop(
@@ -168,7 +168,7 @@ async function findUsers(cli: Cli, called: readonly string[]): Promise<string[]>
 const states = Object.values(stateGroups).flat()
 const readState = readChoices(states)
 
-/** Words that --state takes. */
+/** Values of --state. */
 export const stateWords = [...Object.keys(stateGroups), ...states.map((state) => state.toLowerCase())]
 
 const readStates = (given: string, before: JobState[] = []): JobState[] => [

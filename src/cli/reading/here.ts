@@ -11,7 +11,7 @@ export interface HereOptions {
   dryRun?: boolean
 }
 
-/** Sends the current directory as a snapshot; returns its id, or undefined without --here and for a dry run. */
+/** Uploads the current directory as a snapshot. Returns its id; undefined: no --here, or a dry run. */
 export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: HereOptions): Promise<string | undefined> {
   if (!here && (include || exclude)) throw usageError('--include and --exclude need --here')
   if (!here || dryRun) return undefined
@@ -35,17 +35,17 @@ export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: Her
   }
 }
 
-/** undefined: the user has no home. */
+/** Returns the folder of the hash cache; undefined: the user has no home. */
 function findCacheFolder({ XDG_CACHE_HOME, HOME }: Env): string | undefined {
   const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'))
   return caches ? join(caches, 'berth') : undefined
 }
 
 const shownEveryMs = 100
-/** Before, a rate says nothing. */
+/** A rate is shown only after this time, because it is too inexact before. */
 const rateAfterMs = 1_000
 
-/** Returns null while the last text is fresh. Each step, and each try of it, has a rate of its own. */
+/** The returned function returns null while the last text is fresh. Each attempt of each step has its own rate. */
 export function describeProgress(): (progress: UploadProgress, nowMs: number) => string | null {
   let began = { step: '', bytes: 0, atMs: 0 }
   let last = { bytes: 0, atMs: Number.NEGATIVE_INFINITY }

@@ -23,7 +23,7 @@ export const addRetryTimeoutOption = (command: Command): Command =>
     patienceSecondsDefault,
   )
 
-/** Calls the server with the token of the run, and retries while the server is unreachable. */
+/** Calls the server with the token of the run. Retries while the server is unreachable. */
 export async function callAsRun<T>(
   cli: Cli,
   { patience }: RetryTimeoutOptions,
@@ -48,7 +48,7 @@ export async function callAsRun<T>(
   }
 }
 
-/** The text of a file, or of stdin for `-`. */
+/** Reads the text of a file, or of stdin for `-`. */
 export async function readTextFile(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: string): Promise<string> {
   if (file === '-') return cli.readStdin()
   const bytes = await readFile(resolve(cli.cwd, file)).catch((error: NodeJS.ErrnoException) => {
@@ -75,7 +75,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', svg: 'image/svg+xml' },
 }
 
-/** The media type of the first of these names whose ending is known. */
+/** Returns the media type of the first name with a known extension. */
 export function findMediaType(names: readonly (string | undefined)[]): string | undefined {
   return names.map((name) => mediaTypes[/\.(\w+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '']).find(Boolean)
 }

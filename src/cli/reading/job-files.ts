@@ -17,7 +17,7 @@ import { exitCodes, Stop } from '../frame/exit.ts'
 import { countFiles, formatDecimalBytes } from './here.ts'
 import { findFile } from './job-outputs.ts'
 
-/** Copies files of a job to this machine. Names come from a job: nothing is written outside of the folder. */
+/** Downloads files of a job. The job chose their names, so nothing may be written outside of the target folder. */
 
 type File = Pick<ArtifactRowFragment, 'id' | 'name' | 'sizeBytes'>
 
@@ -109,7 +109,7 @@ export async function printFile(cli: Cli, { id }: Pick<File, 'id'>): Promise<voi
   for await (const piece of readFile(cli, id)) await cli.terminal.write(piece)
 }
 
-/** `overwrites`: existing files get the content of those of the job. */
+/** Where to write files. `overwrites`: existing files are replaced. */
 interface Place {
   folder: string
   overwrites: boolean
@@ -130,7 +130,7 @@ interface Incoming {
 
 async function* readTar(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Incoming> {
   const { createTarDecoder } = await import('modern-tar')
-  // The package declares the streams of browsers.
+  // The package declares browser streams, which are compatible with those of Node.
   const decoder = createTarDecoder({ strict: true }) as unknown as ReadableWritablePair<ParsedTarEntry, Uint8Array>
   for await (const { header, body } of ReadableStream.from(pieces).pipeThrough(decoder)) {
     if (header.type === 'file') yield { name: header.name, pieces: body as unknown as ReadableStream<Uint8Array> }
@@ -164,7 +164,7 @@ async function writeFile(
 ): Promise<void> {
   const parts = name.split('/')
   if (parts.some((part) => ['', '.', '..'].includes(part)) || /\p{Cc}/u.test(name)) throw refuse(name, 'leads outside')
-  // git runs programs that its files name.
+  // Files in .git can make git run programs.
   if (parts.some((part) => /^\.git$/i.test(part))) throw refuse(name, 'is in a folder of git')
   for (let depth = 1; depth < parts.length; depth++) await demandFolder(join(folder, ...parts.slice(0, depth)), name)
   const path = join(folder, name)

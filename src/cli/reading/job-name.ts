@@ -5,17 +5,17 @@ import { countWordsBeforeSeparator } from '../frame/command-path.ts'
 import { usageError } from '../frame/exit.ts'
 import { readJobs } from './pages.ts'
 
-/** Lets commands take the name of one of the caller's jobs, or the end of its id, instead of the whole id. */
+/** Commands accept the name of an own job, or the end of its id, instead of the whole id. */
 
-/** `other` is the second job of `diff`. */
+/** Arguments that name jobs. `other` is the second job of `diff`. */
 const jobArguments = ['job', 'other']
-/** Commands for jobs of other people. */
+/** Commands for jobs of other users, which accept only ids. */
 const withIdsAlone = ['approve', 'reject']
 const endLengthMin = 3
-/** The newest jobs among which the end of an id is looked for. */
+/** Number of newest jobs that are searched for the end of an id. */
 const jobsMax = 500
 
-/** Replaces names before the action of each command that takes jobs. */
+/** Makes each command that takes jobs replace names by ids before its action. */
 export function addJobNames(command: Command, cli: Cli): void {
   for (const each of command.commands) addJobNames(each, cli)
   const takesJobs = command.registeredArguments.some((argument) => jobArguments.includes(argument.name()))
@@ -33,7 +33,7 @@ export function addJobNames(command: Command, cli: Cli): void {
   })
 }
 
-/** The id of the newest own job with this name, or of the only one of the newest whose id ends so; else the word itself. */
+/** Returns the id of the newest own job with the name `word`, or of the only one whose id ends so; otherwise `word`. */
 export async function resolveJob(cli: Cli, word: string): Promise<string> {
   if (word.startsWith('job_') || /[*?^]/.test(word)) return word
   const { request } = cli.connection()

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Env } from '../frame/env.ts'
 import { usageError } from '../frame/exit.ts'
 
-/** `@last` is the job that this account submitted last to a server. The file has one id for each server. */
+/** `@last` stands for the job that this account submitted last. A file has its id for each server. */
 
 const last = '@last'
 
@@ -20,7 +20,7 @@ async function readAll(path: string): Promise<Record<string, string>> {
   }
 }
 
-/** A submission succeeds even if the file cannot be written. */
+/** Stores the id for `@last`. Ignores errors, because the job was submitted anyway. */
 export async function rememberJob(env: Env, url: string, id: string): Promise<void> {
   const path = locate(env)
   if (path === null) return
@@ -34,7 +34,7 @@ export async function rememberJob(env: Env, url: string, id: string): Promise<vo
   await write().catch(() => undefined)
 }
 
-/** Replaces `@last` before the command of a job. */
+/** Replaces `@last` in the words before "--". */
 export async function replaceLast(words: readonly string[], env: Env, readUrl: () => string): Promise<string[]> {
   const end = words.includes('--') ? words.indexOf('--') : words.length
   if (!words.slice(0, end).includes(last)) return [...words]

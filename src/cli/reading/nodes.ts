@@ -28,7 +28,7 @@ async function readPage(cli: Cli, variables: { pool: string; first: number; afte
   return pool.nodes
 }
 
-/** The named pool, or the only pool. */
+/** Returns the named pool or, without a name, the only pool. */
 export async function resolvePool(cli: Cli, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
   const names = await readPoolNames(cli)
@@ -38,11 +38,11 @@ export async function resolvePool(cli: Cli, named: string | undefined): Promise<
   return only
 }
 
-export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
-  const found = nodes.filter(({ id, name }) => id === said || name === said)
+export function findNode(nodes: readonly NodeRowFragment[], given: string): NodeRowFragment {
+  const found = nodes.filter(({ id, name }) => id === given || name === given)
   const [node] = found
-  if (!node) throw nodeNotFound(said)
-  if (found.length > 1) throw usageError(`${found.length} pools have a node ${said}`, 'pass --pool')
+  if (!node) throw nodeNotFound(given)
+  if (found.length > 1) throw usageError(`${found.length} pools have a node ${given}`, 'pass --pool')
   return node
 }
 

@@ -6,7 +6,7 @@ interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
 }
 
-/** A page of 50 teams with 100 members each costs half of the limit of a request. */
+/** Maximum page size, by cost: 50 teams with 100 members each cost half of the limit of a request. */
 const pageSizeMax = 50
 
 type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>

@@ -12,7 +12,7 @@ import { readEveryNode } from './pages.ts'
 export const readUsers = (cli: Cli) =>
   readEveryNode(async (page) => (await cli.connection().request(UsersDocument, page)).users)
 
-/** Rights of other users are shown to holders of user.write; others get their own. */
+/** Reads users with their rights. Callers without user.write see only their own rights. */
 export async function readUsersWithRights(cli: Cli) {
   const { viewer } = await cli.connection().request(WhoAmIDocument, {})
   if (viewer.permissions.includes('USER_WRITE'))

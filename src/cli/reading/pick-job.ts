@@ -1,13 +1,13 @@
 import { JobsDocument, type StateCategory, WhoAmIDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
-import { printable } from '../frame/terminal.ts'
-import { stateText } from '../showing/render.ts'
+import { replaceUnprintable } from '../frame/terminal.ts'
+import { formatState } from '../showing/render.ts'
 
 const shownMax = 10
 const jobsMax = 100
 
-/** Lets a person choose the job that a command needs. Typing narrows the list. */
+/** Prompts for the job that a command needs. Typing filters the list. */
 export async function pickJob(cli: Cli): Promise<string> {
   const jobs = await readJobs(cli)
   if (jobs.length === 0) throw usageError('the job is missing', 'you have no jobs; "berth submit" submits one')
@@ -18,8 +18,8 @@ export async function pickJob(cli: Cli): Promise<string> {
     maxItems: shownMax,
     options: jobs.map((job) => ({
       value: job.id,
-      label: printable(job.name ?? job.id),
-      hint: printable(job.name === null ? stateText(job) : `${stateText(job)}, ${job.id}`),
+      label: replaceUnprintable(job.name ?? job.id),
+      hint: replaceUnprintable(job.name === null ? formatState(job) : `${formatState(job)}, ${job.id}`),
     })),
     output: process.stderr,
   })
@@ -27,7 +27,7 @@ export async function pickJob(cli: Cli): Promise<string> {
   return id
 }
 
-/** The newest jobs of this user, first those that are not final. */
+/** Reads the newest jobs of this user; jobs that are not final come first. */
 async function readJobs(cli: Cli) {
   const { request } = cli.connection()
   const { viewer } = await request(WhoAmIDocument, {})

@@ -3,9 +3,9 @@ import type { JobSelection, RefusalFragment } from '../../client/generated/graph
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, MissingJob, Stop, seeJobs, stopForProblem, usageError } from '../frame/exit.ts'
 import { countJobs } from '../showing/render.ts'
-import { addFilterFlags, demandNames, pickFilterFlags, readFilter } from './filter.ts'
+import { addFilterFlags, pickFilterFlags, readFilter, requireKnownNames } from './filter.ts'
 
-/** Verbs that act on jobs by their ids, or on all that match filter flags. */
+/** Commands that act on jobs by their ids, or on all jobs that match filter flags. */
 
 export interface SelectionOptions {
   dryRun?: boolean
@@ -29,11 +29,11 @@ interface Chunk<Done> {
 export type SelectionAnswer<Done> = Chunk<Done> | (RefusalFragment & { actualCount?: number })
 
 export interface SelectionAct<Done extends { __typename: string }> {
-  /** `cancel`, and `cancelled`. */
+  /** The verb for messages, such as "cancel". `past` is its participle: "cancelled". */
   verb: string
   past: string
   request: (selection: JobSelection) => Promise<SelectionAnswer<Done>>
-  /** The success of one job. */
+  /** The type name of the result for a job that was changed. */
   success: Done['__typename']
 }
 
@@ -41,13 +41,13 @@ const idsPerRequest = 1_000
 
 export interface ChosenJobs<Done> {
   done: Done[]
-  /** true: the jobs were chosen by filters. */
+  /** true: filters chose the jobs. */
   isMatching: boolean
-  /** For a table, which would be long. */
+  /** A summary in place of a long table. */
   summary: string
 }
 
-/** Acts on these jobs, or on those that match. Reports refusals, and exits with the code of the first. */
+/** Acts on the jobs `ids`, or on all jobs that match the filter flags. Exits with the code of the first refusal. */
 export async function actOnChosen<Done extends { __typename: string }>(
   cli: Cli,
   command: Command,
@@ -77,7 +77,7 @@ async function actOnJobs<Done extends { __typename: string }>(
   return done
 }
 
-/** null: nothing was to be done. */
+/** Asks for confirmation and acts on all matching jobs; null: no job matches, or a dry run. */
 async function actOnMatching<Done extends { __typename: string }>(
   cli: Cli,
   act: SelectionAct<Done>,
@@ -86,10 +86,10 @@ async function actOnMatching<Done extends { __typename: string }>(
   const { dryRun, yes }: SelectionOptions = command.opts()
   const filter = await readFilter(cli, pickFilterFlags(command))
   const request = (expectedCount: number) => act.request({ matching: { filter, expectedCount } })
-  // A selection of no jobs changes nothing, and a mismatch has their number.
+  // Counts by a request that expects 0 jobs: it changes nothing, and its mismatch has the number of matching jobs.
   const probe = await request(0)
   const count = readActualCount(probe) ?? expectChunk(probe).results.length
-  if (count === 0) await demandNames(cli, filter)
+  if (count === 0) await requireKnownNames(cli, filter)
   const jobs = countJobs(count)
   if (dryRun || count === 0) {
     cli.terminal.say(count === 0 ? `berth: no job to ${act.verb} matches` : `berth: ${jobs} would be ${act.past}`)
@@ -98,7 +98,7 @@ async function actOnMatching<Done extends { __typename: string }>(
   if (!yes) await confirm(cli, `${act.verb[0]?.toUpperCase()}${act.verb.slice(1)} ${jobs}?`, jobs)
   const refusals = new Refusals(cli, false)
   try {
-    return await actUntilNoneIsLeft(cli, { ...act, count, requestMatching: request }, refusals)
+    return await actOnAllChunks(cli, { ...act, count, requestMatching: request }, refusals)
   } finally {
     cli.terminal.progress(null)
     refusals.report()
@@ -110,8 +110,8 @@ interface MatchingAct<Done extends { __typename: string }> extends SelectionAct<
   requestMatching: (expectedCount: number) => Promise<SelectionAnswer<Done>>
 }
 
-/** After a lost answer fewer jobs match than expected, and the work goes on with these. */
-async function actUntilNoneIsLeft<Done extends { __typename: string }>(
+/** Repeats the request until no job remains. After a lost response fewer jobs match, and it continues with these. */
+async function actOnAllChunks<Done extends { __typename: string }>(
   cli: Cli,
   act: MatchingAct<Done>,
   refusals: Refusals,
@@ -150,7 +150,7 @@ function expectChunk<Done>(answer: SelectionAnswer<Done>): Chunk<Done> {
   throw stopForProblem(answer)
 }
 
-/** The refusals of jobs that were not done by a later request. */
+/** Refusals of jobs, except those that a later request changed. */
 class Refusals {
   readonly #cli: Cli
   readonly #isAlone: boolean
@@ -161,7 +161,7 @@ class Refusals {
     this.#isAlone = isAlone
   }
 
-  /** Returns the successes. */
+  /** Adds the refusals of a response, and returns its successes. */
   separate<Done extends { __typename: string }>({ results }: Chunk<Done>, { success }: SelectionAct<Done>): Done[] {
     const isDone = (result: Done | RefusalFragment): result is Done => result.__typename === success
     for (const { jobId, result } of results) {
@@ -171,7 +171,7 @@ class Refusals {
     return results.map(({ result }) => result).filter(isDone)
   }
 
-  /** Exits with the code of the first refusal. Those with the same message are one line. */
+  /** Prints a line for each distinct message, and exits with the code of the first refusal. */
   report(): void {
     const [first] = this.#stops.values()
     if (!first) return
@@ -184,12 +184,12 @@ class Refusals {
   }
 }
 
-/** Jobs that a message names. */
-const namedMax = 3
+/** Maximum number of job ids listed in a message. */
+const namedJobsMax = 3
 
 function nameJobs(ids: readonly string[]): string {
-  const more = ids.length - namedMax
-  const named = ids.slice(0, namedMax).join(', ')
+  const more = ids.length - namedJobsMax
+  const named = ids.slice(0, namedJobsMax).join(', ')
   return more > 0 ? `${named} and ${more} more` : named
 }
 

@@ -50,8 +50,8 @@ export interface SpecSources {
 const gibBytes = 2 ** 30
 
 /**
- * Makes the spec of a submission of a YAML file, flags and the command after `--`; later ones override. The YAML has the names
- * of JobSpecInput or of the EAI Toolkit. The server checks it.
+ * Builds a spec from a YAML file, flags, and the command after `--`; later sources override earlier ones. The YAML uses the
+ * field names of JobSpecInput or of the EAI Toolkit. The server validates the spec.
  */
 export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): JobSpecInput {
   const file = yaml === null ? {} : parseSpec(yaml, warn)
@@ -76,7 +76,7 @@ export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): Job
   return spec
 }
 
-/** GraphQL makes a list of a single text: `echo hi` would be the name of one program. */
+/** Refuses a text in place of a list. GraphQL would accept `echo hi` as a list with one item, the name of a program. */
 function demandLists(spec: { command?: unknown; arguments?: unknown }): void {
   const { command, arguments: args } = spec
   if (typeof command === 'string') {
@@ -106,7 +106,7 @@ function translate(file: Record<string, unknown>) {
   }
 }
 
-/** Checks the fields to which flags add something; the server checks the others. */
+/** Checks the types of the fields that flags extend. The server validates the other fields. */
 function demandForms({ resources, labels, environment, secrets, outputs }: JobSpecInput): void {
   if (resources != null && (typeof resources !== 'object' || Array.isArray(resources)))
     throw usageError('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
@@ -152,7 +152,7 @@ function resourcesFromFlags(flags: SpecFlags): NonNullable<JobSpecInput['resourc
   return given({ cpu, memoryBytes, gpu, gpuModel, gpuIds, anyGpu })
 }
 
-/** Flags that were not given must not hide values of the file. */
+/** Removes undefined values, because flags that were not given must not override values of the file. */
 function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
@@ -166,7 +166,7 @@ function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
   return [...tag.map((key) => ({ key, value: '' })), ...pairs]
 }
 
-/** `NAME=value`, or `NAME` to pass on the caller's own value. */
+/** Reads `NAME=value`, or `NAME` for the value in the environment of this command. */
 function variable(item: string, env: SpecSources['env']) {
   const [name = '', value = env[name]] = splitOnce(item)
   if (value === undefined) throw usageError(`${name} is not set in your environment`, `write --env ${name}=value`)
@@ -178,7 +178,7 @@ const splitOnce = (text: string): [string, string?] => {
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** `resources.gpuModel=[a100]`: any field of the spec, the value in YAML. */
+/** Sets a field of the spec by `path=value`, such as `resources.gpuModel=[a100]`. The value is YAML. */
 function assign(spec: JobSpecInput, assignment: string): void {
   const [path = '', text] = splitOnce(assignment)
   if (text === undefined || path === '') throw usageError(`--set ${assignment} has no "="`, 'write --set field=value')
@@ -195,6 +195,6 @@ function assign(spec: JobSpecInput, assignment: string): void {
   define(target, last, readYaml(text, `the value of --set ${path}`))
 }
 
-/** Also a field `__proto__`, which the server refuses by its name. */
+/** Defines a field, even `__proto__`, which the server then refuses by name. */
 const define = (target: object, key: string, value: unknown) =>
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })

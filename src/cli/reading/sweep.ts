@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import type { JobSpecInput } from '../../client/generated/graphql.ts'
 import { usageError } from '../frame/exit.ts'
 
-/** `--sweep lr=0.1,0.01 --sweep seed=1..4`: one job for each combination of the values. */
+/** `--sweep lr=0.1,0.01 --sweep seed=1..4` submits a job for each combination of the values. */
 
 export interface Parameter {
   name: string
@@ -28,8 +28,8 @@ function readRange(text: string): string[] {
 }
 
 /**
- * The specs of a sweep. Each value is in an environment variable and a label with the name of its parameter, and replaces
- * `{name}` in the words of the command and in the name of the job. `{{name}}` stands for `{name}`.
+ * Makes the specs of a sweep. Each value becomes an environment variable and a label with the name of its parameter, and
+ * replaces `{name}` in the command and in the job name. `{{name}}` is an escaped `{name}`.
  */
 export function expandSweep(spec: JobSpecInput, parameters: readonly Parameter[], sweep: string): JobSpecInput[] {
   const count = parameters.reduce((product, { values }) => product * values.length, 1)
@@ -54,7 +54,7 @@ export function expandSweep(spec: JobSpecInput, parameters: readonly Parameter[]
   })
 }
 
-/** Not `${name}`, which is a variable of a shell. */
+/** Matches `{{name}}` and `{name}`, but not `${name}`, which is a shell variable. */
 const placeholder = /\{\{([A-Za-z_]\w*)\}\}|(?<!\$)\{([A-Za-z_]\w*)\}/g
 
 function unknownName(name: string): never {

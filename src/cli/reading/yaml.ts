@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parseDocument } from 'yaml'
 import { usageError } from '../frame/exit.ts'
 
-/** Refuses values that JSON cannot carry, and YAML with warnings, such as an unknown tag. */
+/** Parses YAML. Refuses values that JSON does not have, and YAML with warnings, such as an unknown tag. */
 export function readYaml(yaml: string, what: string): unknown {
   const refused = (why: string) => usageError(`${what} is not YAML: ${why}`)
   const document = parseDocument(yaml, { logLevel: 'error' })

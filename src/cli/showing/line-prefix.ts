@@ -1,6 +1,6 @@
 import type { Cli } from '../frame/cli.ts'
 
-/** Writes whole lines of output with a prefix, so that lines of several jobs do not mix. */
+/** Adds a prefix to lines of output, and writes only whole lines, so that lines of several jobs do not mix. */
 export class LinePrefix {
   readonly #cli: Cli
   readonly #prefix: string

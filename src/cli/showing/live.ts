@@ -4,13 +4,13 @@ import { RequestFailed } from '../../client/connection/failure.ts'
 import type { JobFilter, JobOrder, LiveJobFragment } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { stopForFailure } from '../frame/exit.ts'
-import { styled } from '../frame/terminal.ts'
+import { applyStyle } from '../frame/terminal.ts'
 import { selectFields } from '../reading/fields.ts'
 import { nowMs } from '../reading/times.ts'
 import { isTable, type Output, selectColumns } from './output.ts'
-import { type Column, structured, table, timeText } from './render.ts'
+import { type Column, formatStructured, formatTime, table } from './render.ts'
 
-/** Live lists: on a terminal a view that is redrawn, elsewhere one JSON line for each change. */
+/** Live lists. A terminal shows a view that is redrawn; other outputs get a JSON line for each change. */
 
 interface Rows<Row> {
   rows: readonly Row[]
@@ -21,16 +21,16 @@ interface Rows<Row> {
 export interface LiveView<Row> {
   output: Output
   source: AsyncIterable<Rows<Row>>
-  /** The text for people. */
+  /** Formats the rows for people. */
   view: (rows: readonly Row[]) => string
 }
 
-export const liveTable =
+export const makeTableView =
   <Row>(cli: Cli, columns: readonly Column<Row>[], output: Output): LiveView<Row>['view'] =>
   (rows) =>
     table(cli.terminal, rows, selectColumns(columns, output))
 
-/** Ends with the source, or with Ctrl-C. */
+/** Shows the rows of `source` until it ends, or until Ctrl-C. */
 export async function watchRows<Row extends { id: string }>(
   cli: Cli,
   { output, source, view }: LiveView<Row>,
@@ -72,12 +72,12 @@ export function* findChanges(
 async function printChange(cli: Cli, { change, row }: Change, output: Output): Promise<void> {
   const whole: unknown = JSON.parse(row)
   const selected = await selectFields(whole, output)
-  await cli.terminal.write(structured({ change, row: selected }, 'jsonl'))
+  await cli.terminal.write(formatStructured({ change, row: selected }, 'jsonl'))
 }
 
 const troubleText = ({ terminal }: Cli, trouble: Rows<never>['trouble']): string =>
   trouble
-    ? `\n${styled(terminal, 'yellow', `not live since ${timeText(trouble.since.toISOString())}: ${trouble.message}`)}\n`
+    ? `\n${applyStyle(terminal, 'yellow', `not live since ${formatTime(trouble.since.toISOString())}: ${trouble.message}`)}\n`
     : ''
 
 interface LiveSelection {
@@ -113,7 +113,7 @@ export async function* followJobs(
 
 const pollMs = 2_000
 
-/** Reads rows again and again, until they are the last. A failed read leaves the rows and reports the trouble. */
+/** Polls rows until the last ones are read. If a read fails, yields the old rows with the error. */
 export async function* pollRows<Row>(
   read: () => Promise<readonly Row[]>,
   areLast: (rows: readonly Row[]) => boolean = () => false,

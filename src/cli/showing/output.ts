@@ -2,18 +2,18 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
 import { demandFields, type RowShape, selectFields } from '../reading/fields.ts'
-import { type Column, jobColumns, structured, table } from './render.ts'
+import { type Column, formatStructured, jobColumns, table } from './render.ts'
 
-/** How every verb prints its result. */
+/** How every command prints its result. */
 
 export const formats = ['table', 'wide', 'json', 'jsonl', 'yaml', 'ids'] as const
 type Format = (typeof formats)[number]
 
 export interface Output {
   format: Format
-  /** Paths such as `user.name`; null: all. */
+  /** Paths such as `user.name`; null: all fields. */
   fields: readonly string[] | null
-  /** true: the rows have the fields; false: only the result shows which it has. */
+  /** true: the rows have all of `fields`; false: unknown until the result is there. */
   isChecked: boolean
 }
 
@@ -21,10 +21,10 @@ export interface OutputOptions {
   output: Output
 }
 
-/** The fields of the result of a command; undefined: only the result shows them. */
+/** The fields of a command's result; undefined: unknown until the result is there. */
 type PrintedShape = RowShape | ((command: Command) => RowShape | undefined)
 
-/** With a shape the fields are checked before the command runs, as a command that changes something needs. */
+/** Adds the output options. With `printed` the fields are checked before the command runs and changes something. */
 export function addOutputOption(command: Command, printed?: PrintedShape): Command {
   return command
     .hook('preAction', async (_, called) => {
@@ -44,7 +44,7 @@ export function addOutputOption(command: Command, printed?: PrintedShape): Comma
     )
 }
 
-/** Sets the fields of the option `output`. */
+/** An option that sets the fields of the option `output`. */
 class FieldsOption extends Option {
   override attributeName(): string {
     return 'output'
@@ -74,7 +74,7 @@ export const isTable = ({ format }: Output): boolean => format === 'table' || fo
 
 export type RowPrinter<Row> = (cli: Pick<Cli, 'terminal'>, rows: readonly Row[], output: Output) => Promise<void>
 
-export const rowPrinter =
+export const createRowPrinter =
   <Row extends object>(columns: readonly Column<Row>[]): RowPrinter<Row> =>
   async ({ terminal }, rows, output) =>
     terminal.write(
@@ -84,9 +84,9 @@ export const rowPrinter =
 export const selectColumns = <Row>(columns: readonly Column<Row>[], { format }: Output): readonly Column<Row>[] =>
   format === 'wide' ? columns : columns.filter(({ wide }) => !wide)
 
-export const printJobs = rowPrinter(jobColumns)
+export const printJobs = createRowPrinter(jobColumns)
 
-/** Prints one object; `view` makes the text for people. */
+/** Prints an object. `view` formats it for people. */
 export async function printObject(
   { terminal }: Pick<Cli, 'terminal'>,
   value: object,
@@ -96,22 +96,22 @@ export async function printObject(
   await terminal.write(isTable(output) ? view() : await serialize(value, output))
 }
 
-/** Prints ids, where they are all that is known or wanted. */
+/** Prints ids of objects of which nothing else is known or needed. */
 export const printIds = ({ terminal }: Pick<Cli, 'terminal'>, ids: readonly string[], output: Output): Promise<void> =>
   terminal.write(
     isTable(output) || output.format === 'ids'
       ? ids.map((id) => `${id}\n`).join('')
-      : structured(ids, textFormat(output)),
+      : formatStructured(ids, textFormat(output)),
   )
 
 export async function serialize(value: object | readonly object[], output: Output): Promise<string> {
   if (output.format === 'ids')
     return (Array.isArray(value) ? value : [value]).map((each) => `${readId(each)}\n`).join('')
   const selected = await selectFields(value, output)
-  return structured(selected, textFormat(output))
+  return formatStructured(selected, textFormat(output))
 }
 
-/** The format of `structured`; JSON for the formats that it does not have. */
+/** Returns the format for `formatStructured`; JSON for formats that it does not have. */
 const textFormat = ({ format }: Output) => (format === 'jsonl' || format === 'yaml' ? format : 'json')
 
 function readId(value: object): string {

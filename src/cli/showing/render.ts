@@ -8,12 +8,12 @@ import type {
   QuotaRowFragment,
 } from '../../client/generated/graphql.ts'
 import {
+  applyStyle,
   measureWidth,
-  padded,
-  printable,
+  padText,
+  replaceUnprintable,
   type Style,
-  shortened,
-  styled,
+  shortenText,
   type Terminal,
   unprintable,
 } from '../frame/terminal.ts'
@@ -23,16 +23,16 @@ export interface Column<Row> {
   title: string
   cell: (row: Row) => string
   style?: (row: Row) => Style
-  /** Texts are cut if the terminal is too narrow for the table. */
+  /** true: cells are shortened if the terminal is too narrow. */
   shrinks?: boolean
-  /** Left out if the terminal is too narrow, the lowest number first. */
+  /** Columns with the lowest number are dropped first if the terminal is too narrow; undefined: never dropped by rank. */
   drop?: number
-  /** Only in the format `wide`. */
+  /** true: shown only in the format `wide`. */
   wide?: boolean
 }
 
-/** The exact value; control characters are escaped. In `jsonl` each element of a list is one line. */
-export function structured(value: unknown, format: 'json' | 'jsonl' | 'yaml'): string {
+/** Formats a value for programs, with escaped control characters. In `jsonl` each element of a list is a line. */
+export function formatStructured(value: unknown, format: 'json' | 'jsonl' | 'yaml'): string {
   const text = format === 'yaml' ? yamlOf(value) : jsonOf(value, format)
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
 }
@@ -48,7 +48,7 @@ const escaped = (character: string) =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** YAML has escapes only in double-quoted texts, and only these keep a line of spaces. */
+/** Double-quotes some texts, because other YAML texts can neither have escapes nor keep a line of spaces. */
 function yamlOf(value: unknown): string {
   const document = new Document(value)
   visit(document, {
@@ -61,8 +61,8 @@ function yamlOf(value: unknown): string {
   return document.toString({ doubleQuotedAsJSON: true })
 }
 
-/** "11.27 GiB"; small amounts in MiB, which two digits of a GiB would round away. */
-export function memoryText(bytes: number): string {
+/** "11.27 GiB", or MiB for small amounts. */
+export function formatMemory(bytes: number): string {
   const gib = bytes / 2 ** 30
   return gib < 0.1 ? `${+(gib * 1_024).toFixed(2)} MiB` : `${+gib.toFixed(2)} GiB`
 }
@@ -74,15 +74,15 @@ const gap = '  '
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const fitted = fitColumns(rows, columns, terminal.columns)
   const pad = ({ width, column }: Fitted<Row>, text: string) => {
-    const cut = column.shrinks ? shortened(text, width) : text
-    return column === fitted.at(-1)?.column ? cut : padded(cut, width)
+    const cut = column.shrinks ? shortenText(text, width) : text
+    return column === fitted.at(-1)?.column ? cut : padText(cut, width)
   }
-  const head = fitted.map((each) => styled(terminal, 'bold', pad(each, each.column.title))).join(gap)
+  const head = fitted.map((each) => applyStyle(terminal, 'bold', pad(each, each.column.title))).join(gap)
   const body = rows.map((row, r) =>
     fitted
       .map((each) => {
         const text = pad(each, each.cells[r] ?? '')
-        return each.column.style ? styled(terminal, each.column.style(row), text) : text
+        return each.column.style ? applyStyle(terminal, each.column.style(row), text) : text
       })
       .join(gap),
   )
@@ -95,12 +95,13 @@ interface Fitted<Row> {
   width: number
 }
 
-/** Columns are dropped before a text becomes narrower than this. */
+/** Columns are dropped before another column becomes narrower than this. */
 const readableWidth = 20
 const shrunkMin = 8
 
 /**
- * Cuts texts, then drops columns, then cuts more, and then drops columns from the right; ids and states are never cut.
+ * Makes columns fit: shortens cells, drops columns by `drop`, shortens more, and then drops columns from the right. Ids and
+ * states are never shortened.
  */
 function fitColumns<Row>(
   rows: readonly Row[],
@@ -108,7 +109,7 @@ function fitColumns<Row>(
   available: number,
 ): readonly Fitted<Row>[] {
   let kept = columns.map((column) => {
-    const cells = rows.map((row) => printable(column.cell(row)))
+    const cells = rows.map((row) => replaceUnprintable(column.cell(row)))
     return { column, cells, width: Math.max(column.title.length, ...cells.map(measureWidth)) }
   })
   for (;;) {
@@ -141,29 +142,32 @@ function shrink<Row>(columns: readonly Fitted<Row>[], available: number, least: 
   })
 }
 
-export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {
+export function formatSheet(
+  terminal: Terminal,
+  entries: readonly (readonly [string, string | null | undefined])[],
+): string {
   const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
   const width = Math.max(0, ...present.map(([key]) => key.length))
   return present
-    .map(([key, value]) => `${styled(terminal, 'bold', padded(key, width))}${gap}${printable(value)}\n`)
+    .map(([key, value]) => `${applyStyle(terminal, 'bold', padText(key, width))}${gap}${replaceUnprintable(value)}\n`)
     .join('')
 }
 
 export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'ID', cell: (job) => job.id },
   { title: 'NAME', cell: (job) => job.name ?? '-', shrinks: true },
-  { title: 'STATE', cell: stateText, style: (job) => stateStyles[job.state] },
+  { title: 'STATE', cell: formatState, style: (job) => stateStyles[job.state] },
   { title: 'USER', cell: (job) => job.user.name, drop: 4 },
   { title: 'QUEUE', cell: (job) => job.queue.name, drop: 1 },
-  { title: 'CREATED', cell: (job) => timeText(job.createdAt) ?? '-', drop: 3 },
+  { title: 'CREATED', cell: (job) => formatTime(job.createdAt) ?? '-', drop: 3 },
   { title: 'RAN', cell: (job) => durationText(job) ?? '-', drop: 2 },
 ]
 
-/** Columns for a job that a verb has changed. */
+/** Columns for jobs that a command has changed. */
 export const changedJobColumns: readonly Column<ChangedJobFragment>[] = [
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },
-  { title: 'STATE', cell: stateText, style: ({ state }) => stateStyles[state] },
+  { title: 'STATE', cell: formatState, style: ({ state }) => stateStyles[state] },
   { title: 'USER', cell: ({ user }) => user.name, drop: 1 },
 ]
 
@@ -174,16 +178,16 @@ export const liveJobColumns: readonly Column<LiveJobFragment>[] = [
   { title: 'ACCOUNT', cell: ({ account }) => account, wide: true },
   { title: 'PROJECT', cell: ({ project }) => project ?? '-', wide: true },
   { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)), wide: true },
-  { title: 'STARTED', cell: ({ startedAt }) => timeText(startedAt) ?? '-', wide: true },
-  { title: 'FINISHED', cell: ({ finishedAt }) => timeText(finishedAt) ?? '-', wide: true },
-  { title: 'LABELS', cell: ({ labels }) => labelsText(labels) || '-', wide: true },
+  { title: 'STARTED', cell: ({ startedAt }) => formatTime(startedAt) ?? '-', wide: true },
+  { title: 'FINISHED', cell: ({ finishedAt }) => formatTime(finishedAt) ?? '-', wide: true },
+  { title: 'LABELS', cell: ({ labels }) => formatLabels(labels) || '-', wide: true },
 ]
 
 /** "user:ann", "global". */
 export const formatScope = ({ kind, name }: QuotaRowFragment['scope']): string =>
   [kind.toLowerCase(), ...(name === null ? [] : [name])].join(':')
 
-export const labelsText = (labels: LiveJobFragment['labels']): string =>
+export const formatLabels = (labels: LiveJobFragment['labels']): string =>
   labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')
 
 export const stateStyles = {
@@ -199,7 +203,7 @@ export const stateStyles = {
 } as const satisfies Record<JobState, Style>
 
 /** `FAILED (EXIT_CODE 3)` */
-export function stateText({
+export function formatState({
   state,
   stateReason,
   exitCode,
@@ -208,44 +212,44 @@ export function stateText({
   return why.length > 0 ? `${state} (${why.join(' ')})` : state
 }
 
-/** `2026-11-21 04:05:06` in the reader's time zone. */
-export function timeText(time: string | null): string | null {
+/** `2026-11-21 04:05:06` in the local time zone. */
+export function formatTime(time: string | null): string | null {
   return time === null ? null : new Date(time).toLocaleString('sv-SE')
 }
 
-/** When a waiting job starts: the forecast and its bounds, or the bounds alone. */
-export function startText(start: Start | null | undefined): string | null {
+/** Describes when a waiting job starts: the forecast and its bounds, or the bounds alone. */
+export function formatStart(start: Start | null | undefined): string | null {
   if (!start) return null
   if (start.earliest === null) return start.message
-  const bounds = `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
-  const likely = likelyStart(start)
+  const bounds = `from ${formatTime(start.earliest)}${start.latest === null ? '' : ` to ${formatTime(start.latest)}`}`
+  const likely = formatLikelyStart(start)
   return likely === null || start.earliest === start.latest ? bounds : `${likely} (${bounds})`
 }
 
-/** The forecast without its bounds; null: no forecast. */
-export function likelyStart({ p50, p90 }: Pick<Start, 'p50' | 'p90'>): string | null {
+/** Formats the forecast without its bounds; null: no forecast. */
+export function formatLikelyStart({ p50, p90 }: Pick<Start, 'p50' | 'p90'>): string | null {
   if (p50 === null) return null
-  return `about ${timeText(p50)}${p90 === null || p90 === p50 ? '' : `, in 9 of 10 cases by ${timeText(p90)}`}`
+  return `about ${formatTime(p50)}${p90 === null || p90 === p50 ? '' : `, in 9 of 10 cases by ${formatTime(p90)}`}`
 }
 
 interface Start {
   p50: string | null
   p90: string | null
-  /** null: unknown; `message` says why. */
+  /** The earliest start; null: unknown, and `message` says why. */
   earliest: string | null
   latest: string | null
   message: string
 }
 
-/** Counts while the job runs. */
+/** Formats the run time, so far if the job is running. */
 function durationText({ state, startedAt, finishedAt }: JobRowFragment): string | null {
   const isRunning = state === 'RUNNING' || state === 'CANCELLING'
   if (startedAt === null || (finishedAt === null && !isRunning)) return null
   const end = finishedAt === null ? nowMs() : Date.parse(finishedAt)
-  return secondsText(Math.max(0, end - Date.parse(startedAt)) / 1_000)
+  return formatSeconds(Math.max(0, end - Date.parse(startedAt)) / 1_000)
 }
 
-export function secondsText(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const minutes = Math.floor(seconds / 60)
   return minutes < 60
@@ -254,8 +258,8 @@ export function secondsText(seconds: number): string {
 }
 
 /** `#3 04:05:06 QUEUED → STARTING` */
-export function eventText(event: JobEventRowFragment): string {
+export function formatEvent(event: JobEventRowFragment): string {
   const move = event.to ? (event.from ? `${event.from} → ${event.to}` : event.to) : event.type
   const why = [event.stateReason, event.exitCode || null, event.message].filter((part) => part !== null)
-  return printable(`#${event.seq} ${timeText(event.at)} ${[move, ...why].join(' · ')}`)
+  return replaceUnprintable(`#${event.seq} ${formatTime(event.at)} ${[move, ...why].join(' · ')}`)
 }

@@ -4,7 +4,7 @@ import { kinds, payloadBytesMax } from '../../client/channel/frames.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 
-/** The streams of a session on this side. */
+/** Connects local streams with a session. */
 
 export const toSocketUrl = (cli: Cli, path: string): string =>
   new URL(`.${path}`, `${cli.connection().url}/`).href.replace(/^http/, 'ws')
@@ -15,7 +15,7 @@ export function announceSession(cli: Cli, id: string, what: string): void {
   )
 }
 
-/** Resolves when the stream has taken the bytes. */
+/** Writes bytes to a stream. Resolves when it has taken them. */
 export function copyInto(stream: Writable, payload: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed) return resolve()
@@ -28,16 +28,16 @@ export function copyInto(stream: Writable, payload: Uint8Array): Promise<void> {
   })
 }
 
-/** Sends what the stream reads, and its end. */
+/** Sends all bytes of a stream, and its end, to a line of the session. */
 export async function sendAll(stream: Readable, line: ClientLine): Promise<void> {
   try {
-    // Without destruction at its end, because a socket may still be written to.
+    // Does not destroy the stream at its end, because a socket may still be written to.
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
       for (let at = 0; at < chunk.length; at += payloadBytesMax)
         await line.send(kinds.stdin, chunk.subarray(at, at + payloadBytesMax))
     await line.send(kinds.eof)
   } catch {
-    // The session ended first.
+    // Ignored: the session ended first.
   }
 }
 

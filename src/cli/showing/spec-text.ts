@@ -3,7 +3,7 @@ import { JobSpecDocument, type JobSpecInput, type SpecFieldsFragment } from '../
 import type { Cli } from '../frame/cli.ts'
 import { unknownJob } from '../frame/exit.ts'
 
-/** Specs as they are submitted, without fields that have their defaults. */
+/** Converts stored specs to inputs, without fields that have their defaults. */
 
 const defaults: Readonly<Record<string, unknown>> = {
   inheritEnvironment: true,
@@ -19,13 +19,13 @@ export async function readSpec(cli: Cli, id: string): Promise<SpecFieldsFragment
   return requireField(job.spec)
 }
 
-/** The names of the fields are those of the input. A submission says 0 for no limit, where it would get the usual one. */
+/** Converts a spec to an input. No time limit becomes 0, because a missing field would mean the default limit. */
 export function toSpecInput(spec: SpecFieldsFragment): JobSpecInput {
   const isUnlimited = spec.maxRunTimeSeconds === null && !spec.preemptable && !spec.interactive
   return { ...withoutDefaults(spec), ...(isUnlimited && { maxRunTimeSeconds: 0 }) }
 }
 
-/** The other fields, ordered by name. */
+/** Returns the fields that differ from their defaults, sorted by name. */
 function withoutDefaults(fields: object): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([name, value]) => value !== null && !isDefault(name, value))
   return Object.fromEntries(
@@ -40,7 +40,7 @@ function isDefault(name: string, value: unknown): boolean {
   return value === false || (Array.isArray(value) && value.length === 0)
 }
 
-/** `resources.cpu` → its value as JSON. */
+/** Maps paths such as `resources.cpu` to values as JSON. */
 export function flattenSpec(value: object, prefix = ''): Map<string, string> {
   const entries = Object.entries(value).flatMap(([name, inner]): (readonly [string, string])[] =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

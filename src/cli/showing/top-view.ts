@@ -1,8 +1,8 @@
 import type { WorkloadEntryFragment, WorkloadRowFragment } from '../../client/generated/graphql.ts'
-import { printable, styled, type Terminal } from '../frame/terminal.ts'
-import { workloadView } from './workload-view.ts'
+import { applyStyle, replaceUnprintable, type Terminal } from '../frame/terminal.ts'
+import { formatWorkload } from './workload-view.ts'
 
-/** A key that a person pressed, as `node:readline` names it. */
+/** A key press, as `node:readline` reports it. */
 export interface KeyPress {
   name?: string | undefined
   sequence?: string | undefined
@@ -11,7 +11,7 @@ export interface KeyPress {
 
 type Job = WorkloadEntryFragment
 
-/** The next step of the caller. */
+/** The step that the caller of `TopView` must take after a key. */
 export type Effect = { kind: 'QUIT' } | { kind: 'OPEN' | 'LOG' | 'CANCEL'; job: Job }
 
 const nameOf = ({ id, name }: Job): string => name ?? id
@@ -22,10 +22,10 @@ const orders: readonly { title: string; textOf: ((job: Job) => string) | null }[
   { title: 'name', textOf: nameOf },
 ]
 
-/** Numbers, a blank line, titles and the line of keys. */
+/** Lines around the list: numbers, a blank line, titles, and keys. */
 const otherLines = 4
 
-/** The live queue with a selected job. It turns keys into effects, and draws itself as text. */
+/** The live queue with a selected job. It converts keys to effects, and formats itself as text. */
 export class TopView {
   #queue: WorkloadRowFragment | null = null
   #selected: string | null = null
@@ -38,7 +38,7 @@ export class TopView {
     this.#queue = queue
   }
 
-  /** Replaces the line of keys until the next key. */
+  /** Shows a text in the line of keys until the next key press. */
   note(text: string): void {
     this.#note = text
   }
@@ -55,16 +55,17 @@ export class TopView {
     if (!this.#queue) return ''
     const jobs = this.#jobs()
     const selected = this.#selectedJob()
-    const shown = around(jobs, selected, Math.max(1, terminal.rows - otherLines))
+    const shown = chooseAround(jobs, selected, Math.max(1, terminal.rows - otherLines))
     const queue = { ...this.#queue, entries: { ...this.#queue.entries, nodes: shown } }
-    return `${workloadView(terminal, queue, ({ id }) => id === selected?.id)}${styled(terminal, 'dim', this.#foot(selected))}\n`
+    return `${formatWorkload(terminal, queue, ({ id }) => id === selected?.id)}${applyStyle(terminal, 'dim', this.#foot(selected))}\n`
   }
 
   #foot(selected: Job | null): string {
-    if (this.#note !== '') return printable(this.#note)
-    if (this.#mode === 'FILTER') return `filter: ${printable(this.#filter)}█  enter keeps it, esc clears it`
-    if (this.#mode === 'CANCEL' && selected) return `cancel ${printable(nameOf(selected))} (${selected.id})? y/N`
-    const filter = this.#filter === '' ? '' : ` (${printable(this.#filter)})`
+    if (this.#note !== '') return replaceUnprintable(this.#note)
+    if (this.#mode === 'FILTER') return `filter: ${replaceUnprintable(this.#filter)}█  enter keeps it, esc clears it`
+    if (this.#mode === 'CANCEL' && selected)
+      return `cancel ${replaceUnprintable(nameOf(selected))} (${selected.id})? y/N`
+    const filter = this.#filter === '' ? '' : ` (${replaceUnprintable(this.#filter)})`
     return `j k move  enter open  l log  c cancel  / filter${filter}  s sort: ${orders[this.#order]?.title}  q quit`
   }
 
@@ -101,7 +102,7 @@ export class TopView {
     this.#selected = jobs[Math.max(0, Math.min(jobs.length - 1, index + by))]?.id ?? null
   }
 
-  /** The question is about this job, also if the queue changes meanwhile. */
+  /** Fixes the job of the question, because the queue may change before the answer. */
   #choose({ id }: Job): void {
     this.#selected = id
     this.#mode = 'CANCEL'
@@ -120,13 +121,13 @@ export class TopView {
       this.#filter = ''
       this.#mode = 'BROWSE'
     } else if (name === 'backspace') this.#filter = [...this.#filter].slice(0, -1).join('')
-    else if (printable(sequence) === sequence) this.#filter += sequence
+    else if (replaceUnprintable(sequence) === sequence) this.#filter += sequence
     return null
   }
 }
 
-/** At most so many jobs, with the selected one among them. */
-function around(jobs: readonly Job[], selected: Job | null, count: number): Job[] {
+/** Returns up to `count` jobs, including the selected one. */
+function chooseAround(jobs: readonly Job[], selected: Job | null, count: number): Job[] {
   const index = selected ? jobs.indexOf(selected) : 0
   const start = Math.max(0, Math.min(index - Math.floor(count / 2), jobs.length - count))
   return jobs.slice(start, start + count)

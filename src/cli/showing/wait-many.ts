@@ -1,12 +1,12 @@
 import type { JobRowFragment, LiveJobFragment } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { jobExitCode } from '../frame/exit.ts'
+import { getJobExitCode } from '../frame/exit.ts'
 import { followJobs } from './live.ts'
-import { countJobs, stateText } from './render.ts'
+import { countJobs, formatState } from './render.ts'
 
-/** Waits for the jobs of a sweep or of a label, over one live list. */
+/** Waits for the jobs of a sweep or a label by one live list. */
 
-/** The ids that a filter takes. */
+/** Maximum number of ids in a filter. */
 export const waitedJobsMax = 1_000
 const failuresShown = 10
 
@@ -15,7 +15,7 @@ interface Waiting {
   isDone: (job: LiveJobFragment) => boolean
 }
 
-/** Shows one line with the number of jobs in each state. Returns the jobs as they ended, without deleted ones. */
+/** Shows a line with the number of jobs in each state until all jobs are done. Returns them, without deleted ones. */
 export async function waitForMany(
   cli: Cli,
   ids: readonly string[],
@@ -38,20 +38,20 @@ function stateCounts(jobs: readonly Pick<JobRowFragment, 'state'>[]): string {
   return [...counts].map(([state, count]) => `${count} ${state}`).join(', ')
 }
 
-/** Says how the jobs ended, and exits with the code of the worst, unless a job was refused before. */
+/** Prints how the jobs ended. Exits with the code of the worst, unless a job was refused before. */
 export function reportEnds(cli: Cli, jobs: readonly JobRowFragment[], isRefused: boolean): void {
   const failed = jobs.filter(({ state }) => state !== 'SUCCEEDED')
-  for (const job of failed.slice(0, failuresShown)) cli.terminal.say(`${job.id} ${stateText(job)}`)
+  for (const job of failed.slice(0, failuresShown)) cli.terminal.say(`${job.id} ${formatState(job)}`)
   cli.terminal.say(`berth: ${countJobs(jobs.length)}: ${stateCounts(jobs)}`)
-  if (!isRefused) cli.exitWith(worstExitCode(jobs))
+  if (!isRefused) cli.exitWith(findWorstExitCode(jobs))
 }
 
 const ranks: readonly string[] = ['CANCELLED', 'INTERRUPTED', 'FAILED']
 
-/** A failed job is worse than an interrupted one, which is worse than a cancelled one; then the greater exit code. */
-export function worstExitCode(jobs: readonly JobRowFragment[]): number {
+/** FAILED is worse than INTERRUPTED, which is worse than CANCELLED. In the same state, the greater exit code is worse. */
+export function findWorstExitCode(jobs: readonly JobRowFragment[]): number {
   const worse = (one: JobRowFragment, other: JobRowFragment) =>
-    ranks.indexOf(other.state) - ranks.indexOf(one.state) || jobExitCode(other) - jobExitCode(one)
+    ranks.indexOf(other.state) - ranks.indexOf(one.state) || getJobExitCode(other) - getJobExitCode(one)
   const [worst] = jobs.toSorted(worse)
-  return worst ? jobExitCode(worst) : 0
+  return worst ? getJobExitCode(worst) : 0
 }

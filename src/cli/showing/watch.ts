@@ -10,13 +10,13 @@ import type { FollowJobOptions } from '../../client/jobs/events.ts'
 import type { TailOptions } from '../../client/jobs/logs.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, Stop, unknownJob } from '../frame/exit.ts'
-import { styled, type Terminal } from '../frame/terminal.ts'
+import { applyStyle, type Terminal } from '../frame/terminal.ts'
 import { nowMs } from '../reading/times.ts'
 import { LinePrefix } from './line-prefix.ts'
-import { eventText, timeText } from './render.ts'
+import { formatEvent, formatTime } from './render.ts'
 
 export interface LogView extends Pick<TailOptions, 'lastLines' | 'run' | 'streams'> {
-  /** Written before each line. */
+  /** Text before each line. */
   prefix?: string
 }
 
@@ -27,7 +27,7 @@ export async function findJob(cli: Cli, id: string) {
 }
 
 export interface WaitView extends Pick<FollowJobOptions, 'from'> {
-  /** The wait also ends when the job is in one of these states, or was in between. */
+  /** The wait also ends when the job has reached one of these states. */
   states?: readonly JobState[]
   onEvent?: (event: JobEventRowFragment) => Promise<void>
 }
@@ -49,7 +49,7 @@ export async function waitUntilFinal(
   return findJob(cli, jobId)
 }
 
-/** Prints the output of a job live; stdout gets exactly its bytes. Returns at the end of the log. */
+/** Prints the output of a job live. Stdout gets exactly its bytes. Resolves at the end of the log. */
 export async function followLog(cli: Cli, jobId: string, { prefix = '', ...view }: LogView = {}): Promise<void> {
   const { terminal } = cli
   const lines = new LinePrefix(cli, prefix)
@@ -59,7 +59,7 @@ export async function followLog(cli: Cli, jobId: string, { prefix = '', ...view 
         await lines.write(part.text)
         break
       case 'LogGap':
-        terminal.say(gapText(part))
+        terminal.say(formatGap(part))
         break
       case 'RunChanged':
         if (part.run.number > 1) terminal.say(`run ${part.run.number} starts`)
@@ -83,19 +83,19 @@ interface Gap {
   gapReason: string
 }
 
-export function gapText({ runNumber: run, startOffset, endOffset, gapReason }: Gap): string {
+export function formatGap({ runNumber: run, startOffset, endOffset, gapReason }: Gap): string {
   const bytes = endOffset - startOffset
-  // A gap of unknown size is stored with a length of 1.
+  // The server stores a gap of unknown size with a length of 1.
   return bytes > 1
     ? `${bytes} bytes of run ${run} are missing (${gapReason})`
     : `output of run ${run} is missing (${gapReason})`
 }
 
 export async function printEvent({ terminal }: Cli, event: JobEventRowFragment): Promise<void> {
-  await terminal.write(`${styled(terminal, 'dim', eventText(event))}\n`)
+  await terminal.write(`${applyStyle(terminal, 'dim', formatEvent(event))}\n`)
 }
 
-/** Makes Ctrl-C say that the job continues. */
+/** On Ctrl-C, ends the command and says that the job continues. */
 export function detachOnInterrupt(cli: Cli, id: string): void {
   cli.leaveOnInterrupt(
     `detached; job ${id} continues: "berth logs -f ${id}" follows it, "berth cancel ${id}" cancels it`,
@@ -104,7 +104,7 @@ export function detachOnInterrupt(cli: Cli, id: string): void {
 
 const silenceMs = 3_000
 
-/** Says after a while why a job waits. */
+/** If the job still waits after `silenceMs`, says why. */
 export function reportWaiting(cli: Cli, id: string): void {
   const tell = async () => {
     const { job } = await cli.connection().request(JobDocument, { id })
@@ -112,19 +112,19 @@ export function reportWaiting(cli: Cli, id: string): void {
     const why = job.scheduling?.reasons[0]?.message ?? job.stateInfo
     cli.terminal.say(`berth: ${id} is ${job.state}${why ? `: ${why}` : ''}`)
   }
-  // reportOutages reports a failed request.
+  // Ignores a failed request, which `reportOutages` reports.
   sleep(silenceMs, undefined, { ref: false, signal: cli.ended })
     .then(tell)
     .catch(() => undefined)
 }
 
-/** Says after a while that a live view has no connection. The view reconnects by itself. */
+/** If a live view has had no connection for a while, says so. The view reconnects automatically. */
 export function reportOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
   let timer: NodeJS.Timeout | undefined
   let isReported = false
   const tell = (since: number) => {
     isReported = true
-    say(`berth: not live since ${timeText(new Date(since).toISOString())}: ${outage()?.message}; retrying`)
+    say(`berth: not live since ${formatTime(new Date(since).toISOString())}: ${outage()?.message}; retrying`)
   }
   onOutage(() => {
     if (outage()) {

@@ -1,12 +1,12 @@
 import type { WorkloadEntryFragment, WorkloadRowFragment } from '../../client/generated/graphql.ts'
-import { styled, type Terminal } from '../frame/terminal.ts'
-import { type Column, likelyStart, secondsText, stateStyles, table, timeText } from './render.ts'
+import { applyStyle, type Terminal } from '../frame/terminal.ts'
+import { type Column, formatLikelyStart, formatSeconds, formatTime, stateStyles, table } from './render.ts'
 
 type IsSelected = (job: WorkloadEntryFragment) => boolean
 
-export function workloadView(terminal: Terminal, workload: WorkloadRowFragment, isSelected?: IsSelected): string {
+export function formatWorkload(terminal: Terminal, workload: WorkloadRowFragment, isSelected?: IsSelected): string {
   const { nodes, pageInfo } = workload.entries
-  const rest = pageInfo.hasNextPage ? styled(terminal, 'dim', 'and more; see --limit\n') : ''
+  const rest = pageInfo.hasNextPage ? applyStyle(terminal, 'dim', 'and more; see --limit\n') : ''
   return `${numbersText(terminal, workload)}${nodes.length > 0 ? `\n${table(terminal, nodes, columnsFor(nodes, isSelected))}${rest}` : ''}`
 }
 
@@ -17,10 +17,10 @@ function numbersText(terminal: Terminal, workload: WorkloadRowFragment): string 
     `${running}${maxConcurrent === null ? '' : ` of ${maxConcurrent}`} running`,
     `${depth} waiting`,
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
-    ...(avgWaitSeconds === null ? [] : [`average wait ${secondsText(avgWaitSeconds)}`]),
+    ...(avgWaitSeconds === null ? [] : [`average wait ${formatSeconds(avgWaitSeconds)}`]),
     ...(maxConcurrent === 0 ? ['paused'] : []),
   ]
-  return `${styled(terminal, 'bold', pool.name)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
+  return `${applyStyle(terminal, 'bold', pool.name)}  ${parts.join(', ')}  ${applyStyle(terminal, 'dim', formatTime(at) ?? '')}\n`
 }
 
 const orderOf = (jobs: readonly WorkloadEntryFragment[]): Column<WorkloadEntryFragment>[] =>
@@ -42,17 +42,18 @@ const columnsFor = (
   { title: 'USER', cell: ({ user }) => user.name, drop: 2 },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => stateStyles[state] },
   ...orderOf(jobs),
-  { title: 'START', cell: startText, drop: 3 },
+  { title: 'START', cell: formatStart, drop: 3 },
   { title: 'REASON', cell: reasonText, shrinks: true },
 ]
 
-/** When the job started or is expected to start, or the earliest time at which it may start. */
-function startText({ currentRun, scheduling }: WorkloadEntryFragment): string {
-  if (!scheduling) return timeText(currentRun.startedAt) ?? '-'
+/** Formats when the job started, is expected to start, or may start at the earliest. */
+function formatStart({ currentRun, scheduling }: WorkloadEntryFragment): string {
+  if (!scheduling) return formatTime(currentRun.startedAt) ?? '-'
   const { estimatedStart } = scheduling
   if (!estimatedStart) return '-'
   return (
-    likelyStart(estimatedStart) ?? (estimatedStart.earliest ? `from ${timeText(estimatedStart.earliest)}` : 'unknown')
+    formatLikelyStart(estimatedStart) ??
+    (estimatedStart.earliest ? `from ${formatTime(estimatedStart.earliest)}` : 'unknown')
   )
 }
 

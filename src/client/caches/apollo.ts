@@ -22,7 +22,7 @@ import { createFreshResults, type Fresh } from './fresh-results.ts'
 /** Subscriptions whose messages each replace the previous one. */
 const streams = ['jobStatus', 'jobUpdates', 'tail', 'workloadStatus', 'nodeUpdates']
 
-const replaced = (fields: readonly string[]) => ({
+const disableMerge = (fields: readonly string[]) => ({
   fields: Object.fromEntries(fields.map((name) => [name, { merge: false }])),
 })
 
@@ -35,12 +35,12 @@ export const cacheOptions: InMemoryCacheConfig = {
   possibleTypes,
   typePolicies: {
     ...Object.fromEntries(embeddedTypes.map((name) => [name, { merge: !name.endsWith('Connection') }])),
-    ...Object.fromEntries(Object.entries(listFields).map(([name, fields]) => [name, replaced(fields)])),
-    Subscription: replaced(streams),
+    ...Object.fromEntries(Object.entries(listFields).map(([name, fields]) => [name, disableMerge(fields)])),
+    Subscription: disableMerge(streams),
   },
 }
 
-/** A list in the cache. */
+/** A list of objects as the cache stores it. */
 interface StoredList extends StoreObject {
   edges?: StoreObject[]
 }
@@ -53,8 +53,8 @@ export function createBerthLink(client: Client, { cache }: { cache?: InMemoryCac
       new Observable((observer) => {
         const leave = new AbortController()
         const run = async () => {
-          for await (const answer of answersOf(client, operation, leave.signal))
-            observer.next(freshened(fresh, operation, answer, cache))
+          for await (const answer of readAnswers(client, operation, leave.signal))
+            observer.next(makeFresh(fresh, operation, answer, cache))
           observer.complete()
         }
         run().catch((error: unknown) => {
@@ -65,7 +65,7 @@ export function createBerthLink(client: Client, { cache }: { cache?: InMemoryCac
   )
 }
 
-async function* answersOf(client: Client, operation: ApolloLink.Operation, signal: AbortSignal) {
+async function* readAnswers(client: Client, operation: ApolloLink.Operation, signal: AbortSignal) {
   const { query, variables, operationName, extensions } = operation
   // The link for persisted queries names the document by its hash alone.
   const { http } = operation.getContext() as { http?: { includeQuery?: boolean } }
@@ -76,7 +76,7 @@ async function* answersOf(client: Client, operation: ApolloLink.Operation, signa
   else yield await client.ask<Record<string, unknown>>(asked, signal)
 }
 
-function freshened(
+function makeFresh(
   fresh: Fresh,
   operation: ApolloLink.Operation,
   answer: Answer<Record<string, unknown>>,

@@ -66,7 +66,7 @@ export function createFreshResults(): Fresh {
   return {
     of({ query, variables = {} }, data) {
       const walk = { fragments: fragmentsOf(query), variables: variables as Fields }
-      if (beginsAnew(data)) for (const memory of [rows, deleted]) memory.clear()
+      if (isFullReset(data)) for (const memory of [rows, deleted]) memory.clear()
       const deletedJobIds = findDeletedJobIds(data)
       for (const id of deletedJobIds) deleted.set(id, true)
       const roots = query.definitions.flatMap((each) =>
@@ -88,7 +88,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 const versionOf = ({ version }: Fields) => (typeof version === 'number' ? version : undefined)
 
-/** Ids of deleted jobs, from the result of a deletion or a reset of a stream. */
+/** Finds the ids of deleted jobs in the result of a deletion or a reset of a stream. */
 export function findDeletedJobIds(data: unknown): string[] {
   if (!isFields(data)) return []
   return Object.values(data).flatMap((field) => {
@@ -102,7 +102,7 @@ export function findDeletedJobIds(data: unknown): string[] {
 }
 
 /** true: a reset that names no jobs, after which the stream starts again. */
-const beginsAnew = (data: unknown) =>
+const isFullReset = (data: unknown) =>
   isFields(data) &&
   Object.values(data).some((field) => isFields(field) && field['__typename'] === 'StreamReset') &&
   findDeletedJobIds(data).length === 0
@@ -116,7 +116,7 @@ interface Selected {
   selected: SelectionSetNode[]
 }
 
-/** The selected fields by their names in the result, for all types that the object may have. */
+/** Collects the selected fields by their names in the result, for all types that the object may have. */
 function fieldsOf(walk: Walk, selected: readonly SelectionSetNode[]): Map<string, Selected> {
   const nodes = new Map<string, FieldNode[]>()
   const visit = ({ selections }: SelectionSetNode) => {

@@ -28,7 +28,7 @@ export function berthExchange(client: Client): Exchange {
           // The exchange for persisted queries leaves only the hash in the body.
           const operation = { ...body, query: body.query ?? '' }
           const run = async () => {
-            for await (const answer of answersOf(client, operation, { kind: request.kind, signal: leave.signal })) {
+            for await (const answer of readAnswers(client, operation, { kind: request.kind, signal: leave.signal })) {
               const { data } = fresh.of({ query: request.query, variables: body.variables as object }, answer.data)
               // urql calls the subscribers of the page synchronously within `next`.
               runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
@@ -49,7 +49,7 @@ export function berthExchange(client: Client): Exchange {
 const endSubscription = ({ client }: ExchangeInput, request: UrqlOperation) =>
   client.reexecuteOperation(makeOperation('teardown', request, request.context))
 
-async function* answersOf(
+async function* readAnswers(
   client: Client,
   operation: Operation,
   { kind, signal }: { kind: string; signal: AbortSignal },

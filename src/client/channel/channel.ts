@@ -1,17 +1,17 @@
 import { decodeFrame, encodeFrame, type Frame, headerBytes, isNumbered, type Kind, kinds } from './frames.ts'
 
 /**
- * One end of a stream of frames that outlives its WebSockets. Both ends are alike: each keeps the frames that the other
- * has not taken, sends them again on the next connection, and drops those that it already has. So nothing is lost or
- * doubled. A sender waits while `windowBytes` are not taken, so a slow reader slows the writer down, and neither end
- * holds more than that.
+ * One end of a stream of frames that outlives its WebSockets. Both ends are alike. Each keeps the frames that the peer has
+ * not acknowledged, sends them again on the next connection, and drops frames that it received before. So no frame is
+ * lost or duplicated. A sender waits while `windowBytes` are unacknowledged, so a slow reader slows the writer down, and
+ * neither end holds more than that.
  */
 
 export const windowBytes = 262_144
 /** A sender may exceed the window by one frame. */
 const receivedBytesMax = 2 * windowBytes
 const ackEveryBytes = windowBytes / 4
-/** A frame takes memory beside its payload, so that a small one counts as this. */
+/** Minimum size that a frame counts, because a frame takes memory beside its payload. */
 const frameBytesMin = 512
 
 const countBytes = (payload: Uint8Array) => Math.max(frameBytesMin, headerBytes + payload.length)
@@ -26,13 +26,13 @@ export class ChannelBroken extends Error {
 }
 
 interface ChannelOptions {
-  /** Takes a frame. The next one is taken when the promise resolves. */
+  /** Processes a received frame. The next frame is passed when the promise resolves. */
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
-  /** The peer violates the protocol, or `take` failed. */
+  /** Called if the peer violates the protocol, or `take` fails. */
   onFailure: (error: Error) => void
-  /** A frame of the kind `hello` or `ping`. */
+  /** Called for a frame of the kind `hello` or `ping`. */
   onControl?: (frame: Frame) => void
-  /** The peer has taken every frame. */
+  /** Called when the peer has acknowledged every frame. */
   onFlushed?: () => void
 }
 
@@ -40,7 +40,7 @@ export class Channel {
   readonly #options: ChannelOptions
   #socket: FrameSocket | null = null
   #sent = 0
-  /** Frames that the peer has not taken, in order. */
+  /** Frames that the peer has not acknowledged, in order. */
   #unacked: { number: number; bytes: Uint8Array<ArrayBuffer>; counted: number }[] = []
   #unackedBytes = 0
   readonly #waiting: (() => void)[] = []
@@ -61,7 +61,7 @@ export class Channel {
     return this.#received
   }
 
-  /** Resolves when the peer has taken so much that more may be sent. */
+  /** Sends a frame. Resolves when the window has space for another. */
   send(kind: Kind, payload: Uint8Array = new Uint8Array()): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     this.#sent += 1
@@ -74,7 +74,7 @@ export class Channel {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Sends a frame without a number, which a cut loses. */
+  /** Sends a frame without a number, which is not sent again after a lost connection. */
   sendControl(kind: Kind, { number = 0, payload = new Uint8Array() }: { number?: number; payload?: Uint8Array } = {}) {
     this.#socket?.send(encodeFrame({ kind, number, payload }))
   }
@@ -99,7 +99,7 @@ export class Channel {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** A message arrived on the connection. */
+  /** Processes a message of the connection. */
   receive(message: Uint8Array) {
     if (this.#isClosed) return
     const frame = decodeFrame(message)

@@ -10,17 +10,17 @@ export interface LineEnd {
 export interface LineOptions {
   /** The address of the session, ws: or wss:. */
   url: string
-  /** 0: the command, or the forward itself; above: a connection to its port. */
+  /** 0: the session's command, or the port session itself; above 0: a connection to the port. */
   number?: number
-  /** Needed by lines above 0; line 0 gets it. */
+  /** The secret of the session, which line 0 receives and lines above 0 need. */
   secret?: string
-  /** Takes output. The next one comes when the promise resolves. */
+  /** Processes output. The next output is passed when the promise resolves. */
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
   onCut?: () => void
-  /** A connection stands: the first, or one after a cut. */
+  /** Called for the first connection, and for each one after a lost connection. */
   onConnect?: () => void
   webSocket?: typeof WebSocket
-  /** Pause before each try to connect again. */
+  /** Pause before each attempt to reconnect. */
   retryMs?: number
 }
 
@@ -31,7 +31,7 @@ const silentMsMax = 15_000
 const tooLarge = 1009
 const finalCodes: ReadonlySet<number> = new Set([...Object.values(closeCodes), tooLarge])
 
-/** The client's end of a channel. Connects again after a cut, until the line ends. */
+/** The client's end of a channel. Reconnects until the line ends. */
 export class ClientLine {
   readonly ended: Promise<LineEnd>
   readonly #options: LineOptions
@@ -62,12 +62,12 @@ export class ClientLine {
     this.#connect()
   }
 
-  /** The secret of the session, with which further lines are opened; '': the line ended before. */
+  /** The secret of the session, with which further lines are opened; '': the line ended before it arrived. */
   get secret(): Promise<string> {
     return this.#ready.promise
   }
 
-  /** Resolves when the server has taken so much that more may be sent. */
+  /** Sends a frame. Resolves when the window has space for another. */
   send(kind: Kind, payload?: Uint8Array): Promise<void> {
     return this.#channel.send(kind, payload)
   }

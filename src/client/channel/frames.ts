@@ -1,6 +1,7 @@
 /**
  * The frames of a session, one per binary WebSocket message: a byte for the kind, eight bytes for a number, the payload.
- * Kinds below 16 are numbered 1, 2, 3 … in each direction, and are sent again after a cut until they are acknowledged.
+ * Frames of kinds below 16 are numbered 1, 2, 3 … in each direction, and sent again after a lost connection until the
+ * peer acknowledges them.
  */
 export const kinds = {
   stdin: 1,
@@ -10,20 +11,20 @@ export const kinds = {
   resize: 4,
   /** The name of a signal, such as INT. */
   signal: 5,
-  /** No more stdin or stdout follows. */
+  /** The end of stdin or stdout. */
   eof: 6,
   /** JSON: {exitCode, reason}. The last frame. */
   exit: 7,
-  /** The number of the last frame that was taken. */
+  /** Acknowledges all frames up to this number. */
   ack: 16,
   /** The first frame of the server on each connection: JSON {secret, received}. */
   hello: 17,
-  /** Answered by the same, so that a silent cut is noticed. */
+  /** The peer replies with the same frame. A missing reply shows a dead connection. */
   ping: 18,
 } as const
 /** Subprotocol of the WebSockets of sessions. */
 export const sessionProtocol = 'berth-session'
-/** How long a cut may last. */
+/** Maximum time without a connection, after which the session ends. */
 export const cutMsMax = 30_000
 /** How long both ends wait: one notices a cut late, because it last heard of the other at a ping, and a new connection takes a moment. */
 export const awayMsMax = cutMsMax + 10_000

@@ -10,7 +10,7 @@ export interface Operation {
   extensions?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** For JSON.stringify, which would write null, and null removes a value. */
+/** A replacer for JSON.stringify, which would write NaN and infinity as null, and null removes a value. */
 export function refuseNotFinite(key: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new RangeError(`${key}: ${value} is not a finite number`)
@@ -78,7 +78,7 @@ async function post<Result>(
   }
 }
 
-/** Hashes of contents that the server still lacks, and the address to which they are sent; null: none are missing. */
+/** Hashes of contents that the server lacks, and the URL to send them to; null: the server has all. */
 export interface UploadAnswer {
   missing: readonly string[]
   uploadUrl: string | null
@@ -90,7 +90,7 @@ export interface UploadAnswer {
  */
 const streamed = { method: 'PUT', duplex: 'half', redirect: 'error', window: null } as const
 
-/** Sends a body to an address that the server gave for it. Throws RequestFailed, or the error of the body. */
+/** Sends a body to an upload URL from the server. Throws RequestFailed, or the error of the body. */
 export async function upload(
   servers: Servers,
   address: string,
@@ -134,7 +134,7 @@ export interface DownloadOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Reads a file from an address that the server gave for it. Throws RequestFailed. */
+/** Reads a file from a download URL of the server. Throws RequestFailed. */
 export async function* download(
   servers: Servers,
   address: string,
@@ -169,7 +169,7 @@ export const createUnreachable = (endpoint: URL, cause: unknown) =>
 const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${shortReason(error.cause)}` : ''
 
-/** OpenSSL's messages have addresses and files of its source; its reason is for people. */
+/** Returns the readable reason of OpenSSL, whose message contains memory addresses and source files. */
 function shortReason(cause: Error & { reason?: unknown }): string {
   const reason = typeof cause.reason === 'string' && cause.reason !== '' ? cause.reason : cause.message
   return explained[reason] ?? reason
@@ -182,7 +182,7 @@ const explained: Readonly<Record<string, string>> = {
   'bad port': 'browsers and Node block this port; serve on another one',
 }
 
-/** The failure for a response without a GraphQL result, from the server's gate or from a proxy. */
+/** Creates the failure for a response without a GraphQL result, from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
   const { status, headers } = response
   const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
@@ -198,12 +198,12 @@ export function createResponseFailure(endpoint: URL, response: Response, text: s
   return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
 
-/** More than the longest refusal of the gate, less than the page of a proxy. */
+/** Longer texts are pages of proxies; the longest refusal of the server's gate is shorter. */
 const reasonCharactersMax = 600
 
 const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 
-/** The code for a status: the server's gate responds in plain text without a code. */
+/** Derives an error code from the HTTP status, because the server's gate responds in plain text without a code. */
 function codeOfStatus(status: number): string {
   if (status === 401) return 'UNAUTHENTICATED'
   if (status === 403) return 'FORBIDDEN'

@@ -2,7 +2,7 @@ interface Platform {
   performance: { getEntriesByName(name: string): readonly object[] }
 }
 
-/** true: this browser uses HTTP/1.1, as far as that can be detected. */
+/** true: as far as can be detected, this browser uses HTTP/1.1, which allows six connections to a host. */
 export function hasFewConnections({ protocol, href }: URL, platform: Platform = globalThis): boolean {
   if (!('location' in platform)) return false
   if (protocol === 'http:') return true

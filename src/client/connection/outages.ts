@@ -47,7 +47,7 @@ export function createOutages(sleep: Sleep) {
         ends,
       }
     },
-    /** The newest failure that lasts. */
+    /** Returns the failure that began last and has not ended; null: no outage. */
     current: () => [...failures.values()].at(-1) ?? null,
     onChange(listener: () => void) {
       listeners.add(listener)

@@ -2,7 +2,7 @@
 export interface Resumable {
   after?: string | null | undefined
   lastLines?: number | null | undefined
-  /** Pool of a stream of snapshots, which have no cursor: each one is complete. */
+  /** The pool of a stream of snapshots. These have no cursor, because each one is complete. */
   pool?: string | null | undefined
 }
 

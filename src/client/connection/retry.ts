@@ -12,8 +12,8 @@ const firstWaitMs = 1_000
 const waitMsMax = 30_000
 
 /**
- * The wait after attempt 0, 1, 2 …, with full jitter, so that the clients of a restarted server do not return at the
- * same moment.
+ * Returns the wait after attempt 0, 1, 2 …, with full jitter, so that the clients of a restarted server do not reconnect
+ * at the same moment.
  */
 export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
 

@@ -18,7 +18,7 @@ export class SocketStreams {
   readonly #servers: Servers
   readonly #client: Client
   #endpoint: URL
-  /** The server has accepted the connection. */
+  /** true: the server has accepted the connection. */
   #isWelcome = false
   readonly #unopened = new Set<() => void>()
   #pongTimer: ReturnType<typeof setTimeout> | undefined
@@ -89,7 +89,7 @@ export class SocketStreams {
     }
   }
 
-  /** Closes the connection; waits for one that is being established. A failed one needs no close. */
+  /** Closes the connection. If it is being established, waits for it first. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#client.dispose()])
   }

@@ -19,7 +19,7 @@ export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
       const giveBack = await take(signal)
       try {
         const connect = (stay: AbortSignal) => open<Result>(operation, stay, () => tell())
-        isOver = yield* oneStay(connect, operation.variables, signal)
+        isOver = yield* readUntilYield(connect, operation.variables, signal)
       } finally {
         giveBack()
       }
@@ -27,8 +27,8 @@ export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   }
 }
 
-/** Reads the stream for one stay. Returns whether the stream is over. */
-async function* oneStay<Result>(
+/** Reads the stream while it has a connection. Returns true if the stream is over. */
+async function* readUntilYield<Result>(
   connect: (stay: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>,
   variables: unknown,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ async function* oneStay<Result>(
 const hasCursor = (variables: unknown) =>
   typeof variables === 'object' && variables !== null && 'after' in variables && Boolean(variables.after)
 
-/** Grants connections in the order of requests; the returned function releases one. */
+/** Grants up to `count` connections in the order of requests. The returned function releases the connection. */
 function createPlaces(count: number): (signal: AbortSignal) => Promise<() => void> {
   const waiting: (() => void)[] = []
   let free = count

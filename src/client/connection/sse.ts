@@ -36,7 +36,7 @@ export async function* subscribeOverSse<Result>(
   })
   try {
     onOpen()
-    for await (const { name, data } of eventsOf(body, leave, () => (isSilent = false))) {
+    for await (const { name, data } of readEvents(body, leave, () => (isSilent = false))) {
       if (name === 'complete') return
       const answer = data && parseAnswer<Result>(data)
       if (answer) yield answer
@@ -79,7 +79,7 @@ async function open(
   }
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array>, leave: AbortController, onByte: () => void) {
+async function* readEvents(body: ReadableStream<Uint8Array>, leave: AbortController, onByte: () => void) {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''

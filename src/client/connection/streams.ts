@@ -44,7 +44,7 @@ export type Poll<Result, Variables> = (variables: Variables, signal: AbortSignal
 
 export interface StreamOptions<Result, Variables> {
   signal?: AbortSignal | undefined
-  /** Absent: the stream is never polled. */
+  /** Reads messages by queries; absent: the stream is never polled. */
   poll?: Poll<Result, Variables>
   /** true: the first message, with everything stored so far, comes from `poll`. */
   startsWithPoll?: boolean
@@ -52,18 +52,18 @@ export interface StreamOptions<Result, Variables> {
 
 export interface Routes {
   transports: readonly Transport[]
-  /** Absent: this transport is not used. */
+  /** Opens a stream over WebSocket; absent: this transport is not used. */
   websocket?: Open
   sse: Open
   tokens: Tokens
   sleep: Sleep
   network: Network
-  /** Monotonic. */
+  /** A monotonic clock. */
   nowMs: () => number
   outages: Outages
   /** SSE is not tried before this value of `nowMs`. */
   silence: { untilMs: number }
-  /** Fires when the client is closed: streams end without a failure. */
+  /** Aborts when the client is closed. Streams then end without a failure. */
   closed: AbortSignal
 }
 

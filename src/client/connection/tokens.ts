@@ -20,7 +20,7 @@ export function createTokens(source: TokenSource | undefined) {
   }
   return {
     current,
-    /** Gets a new token; returns whether it differs from the refused one. */
+    /** Gets a new token. Returns true if it differs from the refused one. */
     async renew(refused: string | undefined, signal?: AbortSignal) {
       last = refused
       return (await current(signal)) !== refused

@@ -37,35 +37,35 @@ export type TypedDocument<Result, Variables> = DocumentTypeDecoration<Result, Va
 
 /** Requests over HTTP, and subscriptions over WebSocket, server-sent events or polling, in Node and in browsers. */
 export interface Connection {
-  /** The first of the servers. */
+  /** URL of the first server. */
   readonly url: string
-  /** The data of an answer. Throws RequestFailed. */
+  /** Sends a document and returns the data of the response. Throws RequestFailed. */
   request<Result extends object, Variables>(
     document: TypedDocument<Result, Variables>,
     variables: Variables,
     options?: RequestOptions,
   ): Promise<Result>
-  /** The messages after `variables.after`, over any number of connections. */
+  /** Yields the messages of a subscription after the cursor `variables.after`. Reconnects as often as needed. */
   subscribe<Result extends object, Variables extends Resumable>(
     document: TypedDocument<Result, Variables>,
     variables: Variables,
     options?: StreamOptions<Result, Variables>,
   ): AsyncGenerator<Result, void, void>
-  /** The answer with its errors, for links and exchanges. Throws RequestFailed if no answer arrives. */
+  /** Returns the response with its errors, for links and exchanges. Throws RequestFailed if none arrives. */
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
-  /** Like `subscribe`, with whole answers, for links and exchanges. */
+  /** Like `subscribe`, but yields responses with their errors, for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
-  /** Sends a body, in pieces, to an address that the server gave for it; in Node, and where browsers send streams. */
+  /** Streams a body to an upload URL of the server. Works in Node, and in browsers that can send streams. */
   upload(
     address: string,
     body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     options?: { signal?: AbortSignal | undefined },
   ): Promise<UploadAnswer>
-  /** The pieces of the file at an address that the server gave for it. */
+  /** Streams the file at a download URL of the server. */
   download(address: string, options?: DownloadOptions): AsyncGenerator<Uint8Array, void, void>
   /**
-   * Why a stream is disconnected, or why a request with several attempts has no answer yet; null: neither. Both are tried
-   * again by themselves.
+   * Why a stream is disconnected, or why a request with several attempts has no response yet; null: neither. The client
+   * retries both automatically.
    */
   outage(): RequestFailed | null
   /** Calls the listener when `outage` changes; the returned function unsubscribes. */
@@ -80,17 +80,17 @@ export interface RequestOptions {
 }
 
 export interface ConnectionOptions {
-  /** URL of the server; or of several servers over one database, the next when one does not answer. */
+  /** URL of the server, or of several servers over one database. If one does not respond, the client uses the next. */
   url: string | readonly string[]
   token?: TokenSource | undefined
-  /** Tried in this order. Default: websocket, sse, polling. */
+  /** Transports of subscriptions, in the order in which they are tried. Default: websocket, sse, polling. */
   transports?: readonly Transport[]
   /** The class to use instead of the platform's WebSocket. */
   webSocket?: unknown
   sleep?: Sleep
 }
 
-/** A server that refuses for a while, by a rate limit, is not away. */
+/** true: the server is unreachable. A server that applies a rate limit is not. */
 const isAway = (error: unknown): error is RequestFailed =>
   error instanceof RequestFailed && ['UNREACHABLE', 'UNAVAILABLE', 'TIMEOUT'].includes(error.code)
 
@@ -164,7 +164,7 @@ async function dataOf<Result extends object>(asked: Promise<Answer<Result>>): Pr
   return data
 }
 
-/** The wait before a retry of a retryable failure or refusal; null: do not retry. */
+/** Returns the wait before a retry of a retryable failure or refusal; null: do not retry. */
 function again(outcome: { result: object } | { error: unknown }): number | null {
   if ('error' in outcome) {
     const { error } = outcome

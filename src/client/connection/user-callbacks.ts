@@ -1,4 +1,4 @@
-/** Calls a function of the program. An error of the function surfaces as uncaught, and streams continue. */
+/** Calls a callback of the program. If it throws, the error is reported as uncaught, and streams continue. */
 export function runUserCallback(work: () => void): void {
   try {
     work()

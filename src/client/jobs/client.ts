@@ -41,7 +41,7 @@ export interface Client extends Connection {
   ): AsyncGenerator<TailPart<Each>, void, void>
   /** A list of jobs that stays up to date while it has a subscriber. */
   liveJobs(options?: LiveJobsOptions): LiveJobs
-  /** The job as it ended. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */
+  /** Waits until a job is final, and returns it. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */
   wait(jobId: string, options?: { signal?: AbortSignal }): Promise<JobRowFragment>
 }
 

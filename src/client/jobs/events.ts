@@ -21,7 +21,7 @@ export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 export interface FollowJobOptions {
   /** FIRST: every stored event. CURRENT: the event that led to the current state, and later ones. */
   from?: 'FIRST' | 'CURRENT'
-  /** A cursor of this stream, or `eventCursor` of a job; instead of `from`. */
+  /** A cursor of this stream, or `eventCursor` of a job. Replaces `from`. */
   after?: string
   signal?: AbortSignal | undefined
 }
@@ -30,8 +30,8 @@ const pollMs = 1_000
 const eventsPerPage = 100
 
 /**
- * The events of a job, each exactly once and in order, over all connections, servers and transports: the history by pages,
- * then `jobStatus` from the cursor of the last page.
+ * Yields the events of a job in order, each exactly once, over all connections, servers and transports: the history by
+ * pages, then `jobStatus` from the cursor of the last page.
  */
 export async function* followJob(
   connection: Connection,
@@ -81,7 +81,7 @@ function createNews() {
   }
 }
 
-/** Reads events after `after`; undefined: from where the last read stopped or failed; null: from the first. */
+/** Reads events after the cursor `after`; undefined: from where the last read stopped or failed; null: from the first. */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
   let unread: JobEventRowFragment[] = []
@@ -112,7 +112,7 @@ export function createHistory(connection: Connection, jobId: string) {
   }
 }
 
-/** `jobStatus` implemented by queries. */
+/** Emulates the subscription `jobStatus` by queries. */
 async function* polled(
   { history, from }: { history: ReturnType<typeof createHistory>; from: FollowJobOptions['from'] },
   variables: JobStatusSubscriptionVariables,
@@ -135,7 +135,7 @@ async function* polled(
   }
 }
 
-/** The event that led to the current state, and later ones; empty if that event was deleted. */
+/** Returns the event that led to the current state, and later ones; empty if that event was deleted. */
 function sinceState(state: JobEventRowFragment['to'], events: JobEventRowFragment[]): JobEventRowFragment[] {
   const led = events.findLastIndex(({ from, to }) => to === state && from !== to)
   return led < 0 ? [] : events.slice(led)

@@ -11,7 +11,7 @@ import {
 
 export type Inside = ReturnType<typeof createInside>
 
-/** A field that is left out stays as it is, null removes it. */
+/** A missing field keeps its value; null removes the value. */
 export type ProgressReport = ReportProgressInput
 
 export interface Patience {
@@ -24,8 +24,8 @@ export interface Patience {
 const stepMax = 2
 
 /**
- * Calls of a job about itself, with the URL and token in its environment. All three are idempotent, so each is retried for
- * `patienceMs` while the server is unreachable.
+ * Creates the calls with which a job reports about itself, with the URL and token in its environment. All are idempotent,
+ * and are retried for `patienceMs` while the server is unreachable.
  */
 export function createInside(connection: Connection, { patienceMs, sleep, monotonicMs }: Patience) {
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export function createInside(connection: Connection, { patienceMs, sleep, monoto
         demandSuccess((await connection.request(ReportProgressDocument, { input })).reportProgress),
       )
     },
-    /** Returns the id of the artifact. */
+    /** Publishes an artifact, and returns its id. */
     async publishArtifact(input: PublishArtifactInput): Promise<string> {
       const { artifact } = await patiently(async () =>
         demandSuccess((await connection.request(PublishArtifactDocument, { input })).publishArtifact),

@@ -1,9 +1,9 @@
 import type { JobOrder, LiveJobFragment, LiveJobsQuery, LiveJobUpdatesSubscription } from '../generated/graphql.ts'
 
 /**
- * The first jobs of a list in its order, kept up to date by messages of `jobUpdates`. The window knows every job up to the
- * end of the last page that was read. Jobs that leave therefore make room without a request, until the known jobs run
- * out. An older version of a job never replaces a newer one.
+ * The first jobs of a list in its order, kept up to date by messages of `jobUpdates`. The window has every job up to the
+ * end of the last page, so when a job leaves, the next one moves up without a request. An older version of a job never
+ * replaces a newer one.
  */
 
 export type JobPage = Pick<LiveJobsQuery['jobs'], 'nodes' | 'pageInfo'>
@@ -26,7 +26,7 @@ export class JobWindow {
   readonly #jobs = new Map<string, LiveJobFragment>()
   /** Messages since the request for the next page, which may be older than they are; null: no page is requested. */
   #recent: JobMessage[] | null = null
-  /** The last job of the last page, as it was then; null: no jobs follow. */
+  /** The last job of the last page, as it was when the page was read; null: no jobs follow. */
   #end: LiveJobFragment | null = null
   endCursor: string | null = null
 
@@ -49,7 +49,7 @@ export class JobWindow {
     return [...this.#jobs.values()].sort(this.#compare).slice(0, count)
   }
 
-  /** Call before the request for the next page. */
+  /** Must be called before the request for the next page. */
   expectPage(): void {
     this.#recent = []
   }

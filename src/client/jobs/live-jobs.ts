@@ -20,32 +20,32 @@ import { JobWindow, newestFirst } from './job-window.ts'
 
 export interface LiveJobsOptions {
   filter?: JobFilter
-  /** Default: newest first. */
+  /** The order of the list. Default: newest first. */
   orderBy?: JobOrder
   /** The number of jobs at the beginning, and the number that `loadMore` adds. Default 50. */
   first?: number
 }
 
 export interface LiveJobsSnapshot {
-  /** In order; empty before `isLoaded`. */
+  /** The jobs in order; empty before `isLoaded`. */
   jobs: readonly LiveJobFragment[]
-  /** true: `loadMore` adds jobs. */
+  /** true: more jobs exist, and `loadMore` adds some. */
   hasMore: boolean
   isLoaded: boolean
-  /** connecting: the jobs may be out of date. ended: the list was closed, or failed for good. */
+  /** connecting: the jobs may be out of date. ended: the list was closed, or failed permanently. */
   state: 'connecting' | 'live' | 'ended'
   /** When `state` began, by the clock of the client. */
   since: Date
-  /** Why the list is not live, as far as known. */
+  /** Why the list is not live; null: it is live, or the reason is not known yet. */
   error: RequestFailed | null
 }
 
-/** A store, as `useSyncExternalStore(jobs.subscribe, jobs.getSnapshot)` of React takes it. */
+/** A store for React: `useSyncExternalStore(jobs.subscribe, jobs.getSnapshot)`. */
 export interface LiveJobs {
   getSnapshot(): LiveJobsSnapshot
   /** Calls the listener after changes, at most once per frame. The returned function unsubscribes. */
   subscribe(listener: () => void): () => void
-  /** Fulfilled when the jobs are in the list. */
+  /** Adds the next jobs. Resolves when they are in the list. */
   loadMore(): Promise<void>
   close(): void
 }
@@ -60,7 +60,7 @@ const pollMs = 1_000
 interface ReadWindow {
   window: { jobs: JobWindow; cursor: string }
 }
-/** Messages of the stream; while the client polls, and at the beginning, whole windows. */
+/** Messages of the stream or, while the client polls and at the beginning, whole windows. */
 type Data = LiveJobUpdatesSubscription | ReadWindow
 type Variables = Resumable & { filter: JobFilter | null }
 
@@ -82,7 +82,7 @@ class LiveList {
   #count: number
   #window: JobWindow | undefined
   #running: AbortController | undefined
-  /** true: the window is of the running stream. */
+  /** true: the window belongs to the running stream. */
   #isCurrent = false
   #isEnded = false
   #failure: RequestFailed | null = null
@@ -158,7 +158,7 @@ class LiveList {
     if (!signal.aborted) this.end(null)
   }
 
-  /** Returns true when the window must be read again. */
+  /** Follows the stream. Returns true if the window must be read again. */
   async #follow(signal: AbortSignal): Promise<boolean> {
     const messages = this.#connection.subscribe<Data, Variables>(
       LiveJobUpdatesDocument as TypedDocument<Data, Variables>,
@@ -206,7 +206,7 @@ class LiveList {
     return jobs
   }
 
-  /** Reads pages until the window has enough jobs; one page at a time. */
+  /** Reads pages, one at a time, until the window has enough jobs. */
   #fill(): Promise<void> {
     this.#filling ??= this.#fillWindow().finally(() => {
       this.#filling = undefined
@@ -243,5 +243,5 @@ class LiveList {
   }
 }
 
-/** By the clock of this machine at the start of the program; setting the clock later has no effect. */
+/** Returns the time by the clock at the start of the program. Setting the clock later has no effect. */
 const now = () => new Date(performance.timeOrigin + performance.now())

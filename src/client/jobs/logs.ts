@@ -20,18 +20,18 @@ export interface TailedMessage {
   cursor: string
 }
 
-/** Output, gaps, the start of another run, or a reset: the output starts again, or was deleted. */
+/** Output, a gap, the start of another run, or a reset, after which the output starts again or is deleted. */
 export type TailPart<Each extends TailedMessage = Message> = Exclude<Each | Control, { __typename: 'StreamHeartbeat' }>
 
-/** Documents of your own, such as with `lines` in place of `text`. `page` selects the same fields of the log as `tail`. */
+/** Your own documents, for example with `lines` instead of `text`. `page` must select the same log fields as `tail`. */
 export interface TailDocuments<Each extends TailedMessage> {
   tail: TypedDocument<{ tail: Each }, TailSubscriptionVariables>
   page: TypedDocument<{ job: { logs: LogPage | null } | null }, JobLogsQueryVariables>
-  /** Lines of a page. */
+  /** Number of lines of a page. */
   first: number
 }
 
-/** With the output, a text or a list. */
+/** A page of the log, with the output as a text or as a list. */
 interface LogPage {
   gaps: readonly object[]
   cursor: string
@@ -40,11 +40,11 @@ interface LogPage {
 
 export interface TailOptions<Each extends TailedMessage = Message> {
   documents?: TailDocuments<Each>
-  /** A cursor of this stream, of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
+  /** Starts after a cursor of this stream or of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
   after?: string
-  /** Begins with this number of last lines, 1 … 5,000. */
+  /** Starts with this number of last lines, 1 … 5,000. */
   lastLines?: number
-  /** Default: STDOUT and STDERR. */
+  /** The streams to read. Default: STDOUT and STDERR. */
   streams?: LogStream[]
   run?: number
   signal?: AbortSignal | undefined
@@ -53,7 +53,7 @@ export interface TailOptions<Each extends TailedMessage = Message> {
 const pollMs = 1_000
 const texts: TailDocuments<Message> = { tail: TailDocument, page: JobLogsDocument, first: 5_000 }
 
-/** The output of a job, each byte exactly once: the cursor of a message is after its last byte, on every transport. */
+/** Yields each byte of the output of a job exactly once. The cursor of a message is after its last byte. */
 export async function* tailJob<Each extends TailedMessage = Message>(
   connection: Connection,
   jobId: string,
@@ -75,7 +75,7 @@ export async function* tailJob<Each extends TailedMessage = Message>(
   }
 }
 
-/** `tail` by queries. Gaps of a page come before its output; the start of a run is not reported. */
+/** Emulates the subscription `tail` by queries. Gaps of a page precede its output; the start of a run is not reported. */
 async function* polled<Each extends TailedMessage>(
   connection: Connection,
   documents: TailDocuments<Each>,

@@ -1,19 +1,19 @@
 import { RequestFailed } from '../connection/failure.ts'
 import type { SubmitJobAnswer } from '../jobs/client.ts'
 
-/** The specification of the job is wrong: submitting it again fails again. */
+/** The specification of the job is invalid. Another submission of it would fail, too. */
 export class InvalidJobException extends Error {
   override name = 'InvalidJobException'
   readonly isTransient = () => false
 }
 
-/** The job is in a state in which the call has no meaning. */
+/** The state of the job does not allow the call. */
 export class InvalidStateException extends Error {
   override name = 'InvalidStateException'
   readonly isTransient = () => false
 }
 
-/** The request did not succeed for a reason that lies outside the job. */
+/** The request failed for a reason that is not in the job. */
 export class SubmitException extends Error {
   override name = 'SubmitException'
   readonly isTransient: () => boolean
@@ -31,7 +31,7 @@ export function createRefusal(answer: Exclude<SubmitJobAnswer, { __typename: 'Su
   return new InvalidJobException(details.join('; ') || answer.message)
 }
 
-/** Throws the exception for a failed request. */
+/** Converts a failed request to an exception of PSI/J, and throws it. */
 export function throwException(error: unknown): never {
   if (!(error instanceof RequestFailed)) throw error
   if (['BAD_REQUEST', 'GRAPHQL_VALIDATION_FAILED'].includes(error.code))

@@ -25,16 +25,16 @@ import { toExecutor, toSpecInput } from './spec-input.ts'
 import { toStatuses } from './updates.ts'
 
 export interface ExecutorOptions extends Partial<ConnectionOptions> {
-  /** A client that exists already; the executor leaves it open. */
+  /** An existing client. The executor does not close it. */
   client?: Client
 }
 
 const urlDefault = 'http://127.0.0.1:4000'
 const attempts = 3
 
-/** PSI/J's executor over a Berth server. Status updates are the live events of the jobs. */
+/** A PSI/J executor over a Berth server. Status updates are the live events of the jobs. */
 export class JobExecutor {
-  /** The executor of Berth; undefined: the executor of the default queue. */
+  /** The name of the executor of Berth; undefined: the executor of the default queue. */
   readonly name: string | undefined
   readonly #client: Client
   readonly #ownsClient: boolean
@@ -59,12 +59,12 @@ export class JobExecutor {
     return serverInfo.release
   }
 
-  /** The callback gets every status of every job of this executor. */
+  /** Sets a callback that gets every status of every job of this executor. */
   setJobStatusCallback(callback: JobStatusCallback | null): void {
     this.#callback = callback
   }
 
-  /** The same job may be submitted again after a SubmitException: the server takes it once. */
+  /** Submits a job. After a SubmitException the same job can be submitted again, and runs only once. */
   async submit(job: Job): Promise<void> {
     if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
       throw new InvalidStateException('The job was submitted or attached before')
@@ -81,7 +81,7 @@ export class JobExecutor {
     }
   }
 
-  /** Asks the server to cancel. A job that is over, or is being cancelled, stays as it is. */
+  /** Asks the server to cancel a job. Does nothing if the job is final or already being cancelled. */
   async cancel(job: Job): Promise<void> {
     if (job.executor !== this) throw new InvalidStateException('The job was not submitted here')
     await this.#finding.get(job)
@@ -93,7 +93,7 @@ export class JobExecutor {
     throw new SubmitException(cancelJob.message, { isTransient: cancelJob.retryable })
   }
 
-  /** The native ids of the user's jobs that are not final. */
+  /** Lists the native ids of the user's jobs that are not final. */
   async list(): Promise<string[]> {
     const { viewer } = await this.#client.request(ViewerIdDocument, {}, { attempts })
     const ids: string[] = []
@@ -107,7 +107,7 @@ export class JobExecutor {
     }
   }
 
-  /** Binds a new job to one on the server, by the id of Berth or of the backend. A job that Berth does not know becomes FAILED. */
+  /** Binds a new Job to a job on the server, by the id of Berth or of the backend. An unknown job becomes FAILED. */
   async attach(job: Job, nativeId: string): Promise<void> {
     if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
       throw new InvalidJobException('Only a new job can be attached')

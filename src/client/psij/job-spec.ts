@@ -7,7 +7,7 @@ export class JobSpec {
   name?: string | undefined
   executable?: string | undefined
   arguments?: string[] | undefined
-  /** Absolute, or beginning with `~/`. */
+  /** The working directory: absolute, or beginning with `~/`. */
   directory?: string | undefined
   inheritEnvironment = true
   environment?: Record<string, string> | undefined
@@ -16,7 +16,7 @@ export class JobSpec {
   stderrPath?: string | undefined
   preLaunch?: string | undefined
   postLaunch?: string | undefined
-  /** single, multiple, mpirun, or another one of the executor. */
+  /** single, multiple, mpirun, or another launcher of the executor. */
   launcher?: string | undefined
   resources?: ResourceSpecV1 | undefined
   attributes = new JobAttributes()
@@ -38,8 +38,8 @@ export const resourceDefaults = {
 export type ResourceFields = { [Name in keyof typeof resourceDefaults]?: (typeof resourceDefaults)[Name] | undefined }
 
 /**
- * Equal processes on equal nodes. A property that is not given reads as its default; only what is given is sent, because
- * `nodeCount` and `processCount` exclude each other.
+ * Equal processes on equal nodes. A property that is not given reads as its default, but is not sent, because `nodeCount`
+ * and `processCount` exclude each other.
  */
 export class ResourceSpecV1 {
   readonly version = 1
@@ -68,9 +68,9 @@ for (const [name, usual] of Object.entries(resourceDefaults))
 
 export type AttributeFields = Omit<JobAttributes, 'getCustomAttribute' | 'setCustomAttribute'>
 
-/** How a job is to be run, beside its resources. */
+/** Settings of a job other than its resources. */
 export class JobAttributes {
-  /** Default: 10 minutes. */
+  /** The maximum run time. Default: 10 minutes. */
   duration?: TimeInterval | undefined
   queueName?: string | undefined
   projectName?: string | undefined

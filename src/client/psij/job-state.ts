@@ -2,7 +2,7 @@ import type { PsijState } from '../generated/graphql.ts'
 
 const finalRank = 3
 
-/** A state of PSI/J. States have an order; of two final ones neither is greater. */
+/** A state of PSI/J. States are ordered, but no final state is greater than another. */
 export class JobState {
   static readonly NEW = new JobState('NEW', 0)
   static readonly QUEUED = new JobState('QUEUED', 1)
@@ -23,7 +23,7 @@ export class JobState {
     return JobState[name]
   }
 
-  /** Whether a job can come from the other state to this one. */
+  /** true: a job can go from the other state to this one. */
   isGreaterThan(other: JobState): boolean {
     return this.#rank > other.#rank
   }

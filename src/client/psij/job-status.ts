@@ -4,17 +4,17 @@ type Optional = 'message' | 'exitCode' | 'metadata'
 export type JobStatusFields = Omit<JobStatus, Optional | 'isFinal'> & Partial<Pick<JobStatus, Optional>>
 
 export interface StatusMetadata {
-  /** The id that the backend gave the run: of a process, a container, a Slurm job. */
+  /** The id of the run in the backend, such as a process, a container or a Slurm job. */
   nativeId?: string
-  /** Berth's own state, which is finer. */
+  /** The state in Berth, which has more states than PSI/J. */
   berthState?: string
-  /** Code of the reason, e.g. MAX_RUN_TIME. */
+  /** Why the job has the state, such as MAX_RUN_TIME. */
   reason?: string
-  /** Number of the run: a job may run more than once. */
+  /** Number of the run, because a job may run more than once. */
   run?: number
 }
 
-/** The entry of a job into a state. */
+/** A state that a job has entered, with its time and details. */
 export class JobStatus {
   readonly state: JobState
   /** When the job entered the state; null: before the first report. */

@@ -11,7 +11,7 @@ export type JobStatusCallback =
   | ((job: Job, status: JobStatus) => void)
   | { jobStatusChanged(job: Job, status: JobStatus): void }
 
-/** The longest delay of the platform's timers; a longer one ends at once. */
+/** The maximum delay of timers. A longer delay would end at once. */
 const timerMsMax = 2_147_483_647
 
 export interface BoundExecutor {
@@ -19,7 +19,7 @@ export interface BoundExecutor {
   cancel(job: Job): Promise<void>
 }
 
-/** Only its executor changes the status of a job, and never backwards. */
+/** A job of PSI/J. Only its executor changes its status, and never to an earlier state. */
 export class Job {
   /** The id of this object; `nativeId` is the id on the server. */
   readonly id: string = createIdempotencyKey()
@@ -44,7 +44,7 @@ export class Job {
     return this.#executor
   }
 
-  /** Berth's id of the job, from its submission on; `JobExecutor.attach` takes it. */
+  /** The id of the job in Berth, for `JobExecutor.attach`; null: not submitted. */
   get nativeId(): string | null {
     return this.#nativeId
   }
@@ -53,7 +53,7 @@ export class Job {
     this.#callback = callback
   }
 
-  /** The first status in or beyond a target state, or the final one; null: the time is over, or the executor was closed. */
+  /** Waits for a status in or after a target state, or a final one; null: timeout, or the executor was closed. */
   async wait(targetStates: readonly JobState[] = [], timeout?: TimeInterval): Promise<JobStatus | null> {
     if (!Array.isArray(targetStates)) throw new TypeError('wait takes a list of target states, and then a timeout')
     return new Promise((resolve) => {
@@ -93,13 +93,13 @@ export class Job {
     this.#nativeId = nativeId
   }
 
-  /** For executors: no status comes any more. */
+  /** For executors: ends all waits, because no status will follow. */
   leave(): void {
     this.#isLeft = true
     for (const look of [...this.#waiting]) look()
   }
 
-  /** For executors: enters a state if it is greater than the present one, and returns whether it did. */
+  /** For executors: enters a state if it is greater than the current one. Returns true if it did. */
   enter(status: JobStatus): boolean {
     if (!status.state.isGreaterThan(this.#status.state)) return false
     this.#status = status

@@ -4,10 +4,10 @@ import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from '.
 
 const durationSecondsDefault = 600
 
-/** PSI/J has names in lower case. */
+/** Converts a name of an executor, which PSI/J writes in lower case. */
 export const toExecutor = (name: string) => name.toUpperCase() as Executor
 
-/** Converts a PSI/J specification to the server's input, and refuses invalid fields before a request. */
+/** Converts a PSI/J specification to the server's input. Throws for invalid fields. */
 export function toSpecInput(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
   if (!spec) throw new InvalidJobException('The job has no spec')
   demandKnown('spec', Object.keys(spec), new JobSpec())
@@ -38,7 +38,7 @@ function environmentOf(environment: Record<string, string>) {
   })
 }
 
-/** A misspelt property would have no effect. */
+/** Refuses unknown properties, because a misspelt one would have no effect. */
 function demandKnown(path: string, names: readonly string[], known: object) {
   for (const name of names)
     if (!(name in known))

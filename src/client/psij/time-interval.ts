@@ -15,7 +15,7 @@ export class TimeInterval {
     return new TimeInterval(hours * TimeUnit.HOUR + minutes * TimeUnit.MINUTE + seconds)
   }
 
-  /** Rounded up. */
+  /** Returns the seconds, rounded up. */
   toSeconds(): number {
     return Math.ceil(this.#seconds)
   }

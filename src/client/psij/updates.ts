@@ -4,8 +4,8 @@ import { JobState } from './job-state.ts'
 import { JobStatus, type StatusMetadata } from './job-status.ts'
 
 /**
- * Converts the events of an update to statuses of PSI/J. An event that changes PSI/J's view has a `psijState`. A state that was
- * skipped is reported too: QUEUED before all others, ACTIVE before COMPLETED.
+ * Converts the events of an update to statuses of PSI/J. Only events with a `psijState` change the state in PSI/J. Skipped
+ * states are reported too: QUEUED before all others, ACTIVE before COMPLETED.
  */
 export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   if (update.__typename === 'StreamReset')
@@ -24,7 +24,7 @@ export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   for (const event of transitions)
     if (event.psijState && JobState.of(event.psijState).isGreaterThan(state))
       enter(statusOf(event, JobState.of(event.psijState)))
-  // The event of the final state may be deleted already; the state of the job is kept longer.
+  // The job keeps its state longer than its events, so the final event may be deleted already.
   const known = JobState.of(job.psijState)
   if (isFinal && known.isGreaterThan(state)) enter(endOf(job, known))
   return statuses

@@ -27,10 +27,10 @@ const translations: readonly Translation[] = [
   { from: 'options.internal-dns', to: 'internalDns', value: internalDns },
 ]
 
-/** A job file that cannot be translated. */
+/** The job file cannot be translated. */
 export class JobFileError extends Error {
   override name = 'JobFileError'
-  /** A hint for the writer. */
+  /** A hint for the author of the file. */
   readonly next: string | undefined
 
   constructor(message: string, next?: string) {
@@ -39,7 +39,7 @@ export class JobFileError extends Error {
   }
 }
 
-/** Translates the fields of a job file of the EAI Toolkit that have another name or form in JobSpecInput: docs/specs.md. */
+/** Translates fields of a job file of the EAI Toolkit that differ from JobSpecInput; docs/specs.md lists them. */
 export function translateEai(file: Fields): { spec: JobSpecInput; warnings: string[] } {
   const rest = structuredClone(file)
   const warnings: string[] = []
@@ -58,7 +58,7 @@ export function translateEai(file: Fields): { spec: JobSpecInput; warnings: stri
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Removes and returns a value. */
+/** Removes the value at a path, and returns it. */
 function take(fields: Fields, [key = '', ...more]: readonly string[]): unknown {
   const value = fields[key]
   if (more.length > 0) return isFields(value) ? take(value, more) : undefined
@@ -129,7 +129,7 @@ function internalDns(value: unknown): unknown {
   return { ...value, ports }
 }
 
-/** Beside replicas an internal-dns without a name only names the port of the first replica, which MASTER_ADDR reaches. */
+/** With replicas, an internal-dns without a name only sets the port of the first replica, which MASTER_ADDR names. */
 function masterPort(spec: Fields, warnings: string[]): void {
   const { internalDns: dns, resources } = spec
   if (!isFields(dns) || dns['name'] !== '' || !isFields(resources) || resources['replicas'] === undefined) return

@@ -1,3 +1,3 @@
-/** An argument as a shell takes it. */
+/** Quotes an argument for a shell, if necessary. */
 export const quoteShell = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,6 +1,6 @@
 import type { JobState } from '../generated/graphql.ts'
 
-/** Words that stand for several states in a filter. */
+/** Groups of states, by their names in filters. */
 export const stateGroups: Readonly<Record<string, readonly JobState[]>> = {
   waiting: ['BLOCKED', 'QUEUED'],
   active: ['STARTING', 'RUNNING', 'CANCELLING'],
