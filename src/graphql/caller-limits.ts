@@ -32,9 +32,9 @@ export const limits = {
   /** Maximum part of a refused body that is read and dropped before the connection is cut. */
   droppedBodyBytesMax: 16 * 1024 * 1024,
   droppedBodyMsMax: 5_000,
-  /** A body that takes longer is cut, except that of an upload. */
+  /** Maximum time to receive a body, except that of an upload. */
   bodyMsMax: 300_000,
-  /** An upload of which nothing arrives for this long is cut. */
+  /** Maximum time without a byte of an upload. */
   uploadSilenceMsMax: 60_000,
 
   // Documents
@@ -52,7 +52,7 @@ export const limits = {
   costInFlightMax: 100_000,
   listsInFlightMax: 2,
   listMsMax: 5_000,
-  /** A request that waits longer for other requests of its user is refused. */
+  /** Maximum time that a request waits for other requests of its user. */
   waitMsMax: 10_000,
 
   // Arguments and pages
@@ -90,7 +90,7 @@ export const positionCost = 8
 export const reasonCost = 10
 export const fitCost = 8
 export const estimateCost = 30
-/** Cost of a question to the pool's leader. */
+/** Cost of a question (a request to the leader of a pool). */
 export const questionCost = 2_000
 /**
  * Cost per KiB of text in the arguments of a field beyond the first, because text is parsed, validated, hashed and
@@ -98,7 +98,7 @@ export const questionCost = 2_000
  */
 export const argumentKibCost = 8
 
-/** Cost of sending 1 MiB of text; one request can get forty. */
+/** Cost of sending 1 MiB of text; a request can read up to 40 MiB. */
 const mebibyteCost = 2_500
 /** Cost of a page of output, which has at most 1 MiB. */
 export const logPageCost = mebibyteCost

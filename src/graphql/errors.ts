@@ -117,7 +117,7 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
 }
 
 function describeCoded({ message, extensions }: GraphQLError, code: string): Description {
-  // For a body that is not JSON, yoga puts the parser's error here.
+  // Yoga sets `originalError` to the parser's error if the body is not JSON.
   const status = 'originalError' in extensions ? 400 : statuses[code]
   const { http, retryAfterSeconds } = extensions
   if (status === undefined) return { message, code, http, retryAfterSeconds }

@@ -6,7 +6,7 @@ export interface Wait {
 export interface Share {
   /** Adds to the amount of the holder; false: the limit would be exceeded. */
   add(amount: number): boolean
-  /** A second call changes nothing. */
+  /** Releases the amount. A second call does nothing. */
   release(): void
 }
 
@@ -53,13 +53,13 @@ export class KeyedLimit {
     }
   }
 
-  /** Returns the release, or null at the maximum. */
+  /** Acquires 1. Returns the function that releases it; null: the maximum is reached. */
   tryAcquire(key: string): (() => void) | null {
     const share = this.open(key)
     return share.add(1) ? share.release : null
   }
 
-  /** Returns the release. At the maximum the oldest holder is evicted first. */
+  /** Acquires 1, and evicts the oldest holder at the maximum. Returns the function that releases it. */
   acquireByEviction(key: string, evict: () => void): () => void {
     const { held = 0, evictions: [evictOldest] = [] } = this.#usages.get(key) ?? {}
     if (held >= this.#max) evictOldest?.()
@@ -75,7 +75,7 @@ export class KeyedLimit {
     return leave
   }
 
-  /** Runs the work when its amount fits, in order of arrival. An amount above the maximum runs alone. */
+  /** Runs `work` when `amount` fits, in order of arrival. Work with an amount above the maximum runs alone. */
   async run<Result>(key: string, amount: number, work: () => Result | Promise<Result>): Promise<Result> {
     const usage = this.#usages.get(key)
     if (usage && (usage.waiting.length > 0 || !this.#fits(usage, amount))) await this.#waitForTurn(usage, key, amount)

@@ -33,7 +33,7 @@ type Names = Map<string, Set<string>>
 /** Cached per field node, which is the same for all rows of a list. */
 const cachedNames = new WeakMap<readonly FieldNode[], Names>()
 
-/** The fields that are selected below a field, each with its result names (aliases). */
+/** Collects the fields that are selected below a field, each with its result names (aliases). */
 export function collectNamesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
   const known = cachedNames.get(fieldNodes)
   if (known) return known

@@ -35,7 +35,7 @@ function nameOutcome({ errors = [] }: ExecutionResult): string {
 
 type Report = (result: ExecutionResult, ms: number) => void
 
-/** Begins the measurement of an operation. Pass its result through the returned function. */
+/** Starts to measure an operation. Pass the result through the returned function. */
 export function measureRequest(
   kind: string,
   report: Report,

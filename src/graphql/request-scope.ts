@@ -30,7 +30,7 @@ export function runRequest<Result>(id: string, ip: string | null, work: () => Re
   return scopes.run({ id, ip, problems: [] }, work)
 }
 
-/** Returns a function that runs work later in the request of now. */
+/** Returns a function that runs work later in the scope of the current request. */
 export function keepRequest(): <Args extends unknown[], Result>(
   work: (...args: Args) => Result,
   ...args: Args

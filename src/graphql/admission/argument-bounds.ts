@@ -23,10 +23,10 @@ interface Cap {
   bulk: boolean
 }
 
-/** The options of a list argument. */
+/** Makes the options of a list argument with at most `itemsMax` items. */
 export const capList = (itemsMax: number, description: string) => describeCap({ itemsMax, bulk: false }, description)
 
-/** The options of a list argument whose entries each get a result. */
+/** Makes the options of a list argument of a bulk mutation, where each entry gets its own result. */
 export const capBulk = (itemsMax: number, description: string) => describeCap({ itemsMax, bulk: true }, description)
 
 const describeCap = (cap: Cap, description: string) => ({
@@ -58,7 +58,7 @@ const checkFirst =
 
 function demandBounds(given: Record<string, unknown>, { parentType, fieldName }: GraphQLResolveInfo): void {
   const declared = parentType.getFields()[fieldName]?.args ?? []
-  // The paths of violations begin below `input`, as in the domain.
+  // Paths of violations omit `input`, as in the domain.
   const found = declared.flatMap((arg) => findViolations(arg, given[arg.name], arg.name === 'input' ? [] : [arg.name]))
   if (found.length > 0) throw new InvalidInput(found)
 }

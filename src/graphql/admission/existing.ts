@@ -2,10 +2,10 @@ import type { Domain } from '../../domain/domain.ts'
 import { countMachines, type MachineCounts } from '../../domain/machines/counts.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 
-/** How many objects exist of kinds that are few: a list of them costs no more than reading these. */
+/** Numbers of existing objects of kinds with few objects, which bound the cost of a list. */
 export type Existing = Readonly<MachineCounts>
 
-/** Before the first count, a list costs as much as one object. */
+/** Used before the first count: a list costs as much as one object. */
 export const uncounted: Existing = {
   pools: 1,
   submissionQueues: 1,
@@ -16,7 +16,7 @@ export const uncounted: Existing = {
 
 const pollMs = 30_000
 
-/** Counts now and then, so that the price of a document needs no statement. */
+/** Counts objects periodically, so that computing the cost of a document needs no SQL statement. */
 export class ExistingCounts {
   readonly #loop: Loop
   #counts = uncounted

@@ -5,7 +5,7 @@ import { currentRequest } from '../request-scope.ts'
 import type { RequestContext } from '../rows/context.ts'
 
 const slowMs = 1_000
-/** Only the caller limits the length of the name of an operation. */
+/** Maximum length of a logged operation name, because callers may send longer ones. */
 const nameCharactersMax = 100
 
 /** Logs each mutation and each slow query, without variables and results: both may contain secrets. */

@@ -22,7 +22,7 @@ const bytesPerDocument = 2_000
 const bytesPerCharacter = 2
 const bytesPerToken = 600
 
-/** The number of tokens; a document that was not parsed from text counts as the largest allowed. */
+/** Returns the number of tokens. A document that was not parsed from text counts as one of the maximum size. */
 export const countTokens = ({ tokenCount = limits.tokensMax }: DocumentNode): number => tokenCount
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
@@ -114,7 +114,7 @@ function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => 
       const fragment = fragments.get(selection.name.value)
       return fragment ? measure(fragment.selectionSet) : noShape
     }
-    // A validation rule of graphql-js limits the depth of introspection.
+    // Not counted, because a validation rule of graphql-js limits the depth of introspection.
     const introspects = selection.name.value.startsWith('__')
     const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : noShape
     return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 }

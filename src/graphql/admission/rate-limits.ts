@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { rateLimited } from '../errors.ts'
 
 export interface RateLimitConfig {
-  /** null: no limit. */
+  /** Maximum cost per user and minute; null: no limit. */
   readonly costPerMinute: number | null
   readonly submissionsPerMinute: number | null
 }

@@ -95,7 +95,7 @@ export const indexDocuments = (texts: readonly string[]): ReadonlyMap<string, st
 const notTrusted = (problem: string) =>
   refusal('DOCUMENT_NOT_TRUSTED', `${problem}; this server only executes documents of its manifests (server.documents)`)
 
-/** Clients look for this message or this code. */
+/** Clients recognise this error by its message or its code. */
 const notSupported = () =>
   new GraphQLError('PersistedQueryNotSupported', {
     extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { spec: true, status: 400 } },

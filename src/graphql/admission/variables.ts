@@ -54,7 +54,7 @@ export async function coerceVariables(
   return errors.length > 0 ? { errors } : { values }
 }
 
-/** A field of `resources` that was given to the spec itself: graphql-js looks for a similar name in the same type alone. */
+/** Suggests `resources.NAME` for an unknown field of the spec. graphql-js suggests only fields of the same type. */
 function suggestInnerField(schema: GraphQLSchema, message: string): string {
   const [, field = '', name = ''] = /: Field "([^"]+)" is not defined by type "(\w+)"/.exec(message) ?? []
   const outer = schema.getType(name)
@@ -87,7 +87,7 @@ function coerceItem(type: GraphQLInputType, { name, value }: Given, report: Repo
     return getCoercer(type)(value)
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error
-    // graphql-js names the problem of an invalid value.
+    // Coerces an invalid value again by graphql-js, for its message.
     return coerceInputValue(value, type, (path, _value, { message }) => {
       const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
       report(`Variable "$${name}${place}": ${message}`)

@@ -9,7 +9,7 @@ import { Unavailable } from '../../platform/tx.ts'
 export interface OidcRules {
   readonly issuer: string
   readonly audience: string
-  /** The claim with the user name. */
+  /** Name of the claim that contains the user name. */
   readonly userClaim: string
   readonly levelClaim: string | null
   /** Levels by value of the claim; if several values match, the highest level counts. */
@@ -33,7 +33,7 @@ const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => Promise<JwtVerdict> {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
 
-  /** Reads the keys. A failed read is repeated for the next caller. */
+  /** Reads the keys once. After a failure, the next caller reads them again. */
   function readKeys() {
     keys ??= discoverKeys(rules.issuer).catch((error: unknown) => {
       keys = undefined
@@ -83,7 +83,7 @@ function describeFailure(error: unknown): JwtVerdict {
 const isTokenError = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
-/** null: the name or subject is missing or cannot be stored, or the email address is not verified. */
+/** Reads the claims; null: the name or subject is missing or cannot be stored, or the email address is not verified. */
 function readClaims(payload: JWTPayload, rules: OidcRules): Claims | null {
   const { issuer, userClaim, levelClaim, levels, teamsClaim } = rules
   const name = readText(payload[userClaim])

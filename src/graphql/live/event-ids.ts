@@ -1,8 +1,8 @@
 import type { ExecutionResult } from 'graphql'
 
-/** Ids of server-sent events: the cursor of the message, which `Last-Event-ID` returns. */
+/** The id of a server-sent event is the cursor of its message. A browser returns it as `Last-Event-ID`. */
 
-/** A symbol: copies of the result keep it, JSON omits it. */
+/** A symbol, because copies of the result keep it, and JSON omits it. */
 const key = Symbol('cursor')
 
 type WithCursor = ExecutionResult & { [key]?: string }
@@ -12,7 +12,7 @@ export const attachCursor = (result: ExecutionResult, cursor: string | undefined
 
 export const readCursor = (result: ExecutionResult): string | undefined => (result as WithCursor)[key]
 
-/** graphql-yoga writes the text of `stringify` after `data: ` and ends the event with an empty line. */
+/** Makes `stringify` add an `id:` line. graphql-yoga writes its text after `data: ` and ends the event with an empty line. */
 export function addEventId(result: ExecutionResult): ExecutionResult {
   const cursor = (result as WithCursor)[key]
   if (cursor === undefined) return result

@@ -6,8 +6,8 @@ import { formatError, presentError } from '../errors.ts'
 import { readCursor } from './event-ids.ts'
 
 /**
- * Answers over SSE without a stream. An `EventSource` sends its request again after every stream that ends, but not
- * after another status than 200.
+ * Responses to SSE requests without a stream. An `EventSource` repeats its request after a stream has ended, but not after
+ * a status other than 200.
  */
 
 const statuses: Readonly<Record<string, number>> = {
@@ -29,12 +29,12 @@ export const refuseStream = ({ errors = [] }: ExecutionResult, log: Log): Execut
 
 const endedStream: ExecutionResult = { extensions: { isEnded: true } }
 
-/** A stream that has ended answers within this time, unless the server is overloaded. */
+/** Maximum wait for the end of a stream that has already ended, unless the server is overloaded. */
 const endMsMax = 250
 
 type Events = AsyncGenerator<ExecutionResult, void, void>
 
-/** Returns `endedStream` if the events end after those that the reader has, for `answerWithoutStream`. */
+/** Returns `endedStream` if no events follow `lastEventId`, for `answerWithoutStream`. */
 export async function findEnded(events: Events, lastEventId: string, clock: Clock): Promise<Events | ExecutionResult> {
   const begun: ReturnType<Events['next']>[] = []
   let isSearching = true
@@ -44,7 +44,7 @@ export async function findEnded(events: Events, lastEventId: string, clock: Cloc
       begun.push(reading)
       const { done, value } = await reading
       if (done) return true
-      // `jobStatus` and `tail` repeat their last message.
+      // `jobStatus` and `tail` send their last message again, which does not count as a new event.
       if (readCursor(value) !== lastEventId) return false
     }
     return false
@@ -66,7 +66,7 @@ export const answerWithoutStream: NonNullable<Plugin['onResultProcess']> = ({
   setResultProcessor,
 }) => {
   if (Array.isArray(result) || Symbol.asyncIterator in result) return
-  // A reader that prefers another format gets the error in it.
+  // A client that prefers another format gets the error in that format.
   if (!request.headers.get('accept')?.trimStart().startsWith('text/event-stream')) return
   if (result.extensions?.['isEnded']) {
     setResultProcessor((_, { Response }) => new Response(null, { status: 204 }), 'text/event-stream')

@@ -19,7 +19,7 @@ export class SubscriptionDocuments {
     this.#limit = new KeyedLimit(tokensPerUserMax)
   }
 
-  /** Returns the release, which may be called twice; null: the user's limit is reached. */
+  /** Adds a document. Returns the function that removes it (safe to call twice); null: the user's limit is reached. */
   tryAcquire(user: string, document: DocumentNode): (() => void) | null {
     const byUser = this.#holdings.get(document) ?? new Map<string, Holding>()
     const holding = byUser.get(user) ?? { share: this.#limit.open(user), holders: new Set() }

@@ -33,13 +33,13 @@ import { SubscriptionDocuments } from './subscription-documents.ts'
 export interface StreamTransport {
   /** Called when a stream begins; calling `end` ends the stream. Absent: the transport ends its streams. */
   readonly onStreamStart?: (end: () => void) => void
-  /** The transport inserts the texts of logs into messages (log-text.ts). */
+  /** true: the transport inserts the texts of logs into messages (log-text.ts). */
   readonly insertsLogTexts?: boolean
-  /** Returns whether an unavailable database delays the subscription instead of refusing it. Absent: it is refused. */
+  /** Returns true if a subscription waits while the database is unavailable; absent or false: it is refused. */
   readonly clientWaits?: () => boolean
-  /** The transport sends the cursor of a message as the id of its event. */
+  /** true: the transport sends the cursor of a message as the id of its event. */
   readonly sendsEventIds?: boolean
-  /** The newest id that the client has. */
+  /** Id of the last event that the client received. */
   readonly lastEventId?: string | undefined
 }
 
@@ -138,7 +138,7 @@ const tooLarge = () =>
       'open several with the same document, which counts once, and different variables',
   )
 
-/** Documents have one root field, which is a field of the schema: they are validated. */
+/** Returns the name of the root field. Validation has made sure that it is the only one. */
 const nameRootField = ({ document, operationName }: ExecutionArgs): string => {
   const operation = getOperationAST(document, operationName)
   return (operation && collectRootFields(document, operation)[0]?.name.value) ?? ''

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader'
 
 type Read<Row> = (keys: string[]) => Promise<readonly Row[]>
 
-/** Loads rows in batches by a unique column; null: the row is missing. */
+/** Creates a loader of rows by a unique column; null: the row is missing. */
 export function byKey<Column extends string, Row extends Record<Column, string>>(column: Column, read: Read<Row>) {
   return new DataLoader<string, Row | null>(async (keys) => {
     const rows = new Map<string, Row>((await read([...keys])).map((row) => [row[column], row]))
@@ -12,7 +12,7 @@ export function byKey<Column extends string, Row extends Record<Column, string>>
 
 export const byId = <Row extends { id: string }>(read: Read<Row>) => byKey('id', read)
 
-/** Loads in batches the rows with the same value in a column. */
+/** Creates a loader of all rows with the same value in a column. */
 export function byParent<Column extends string, Row extends Record<Column, string>>(column: Column, read: Read<Row>) {
   return new DataLoader<string, Row[]>(async (parents) => {
     const rows = Map.groupBy<string, Row>(await read([...parents]), (row) => row[column])

@@ -65,7 +65,7 @@ export function createCount(sql: Sql, list: List): Count {
   }
 }
 
-/** Cursors are valid only for the same `filter`. */
+/** Reads a page of a list. Cursors are valid only for the same `filter`. */
 export async function readList(
   sql: Sql,
   { listing, where, filter, args }: List & { filter: unknown; args: PageArgs },
@@ -88,7 +88,7 @@ export class NestedList {
   readonly #pages: DataLoader<PageKey, Page, string>
   readonly #counts: DataLoader<string, ListCount>
 
-  /** `filterOf` returns the part of a parent to which cursors are bound. */
+  /** `filterOf` returns the part of a parent's key to which cursors are bound. */
   constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
     this.#list = { listing, where, filterOf }
     this.#counts = new DataLoader(async (parents) => {

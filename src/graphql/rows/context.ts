@@ -21,15 +21,15 @@ export interface ServerFacts {
   singleUser: boolean
   /** The OpenID provider, for the login page; null: not configured. */
   oidc: { issuer: string; clientId: string | null; scopes: readonly string[] } | null
-  /** null: forever. */
+  /** How long events are kept; null: forever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null
   /** Name of the installation. */
   title: string
-  /** #RRGGBB; null: the console's own colour. */
+  /** Colour of the installation, #RRGGBB; null: the default colour of the console. */
   accent: string | null
   publicUrl: string | null
-  /** Names of ports of jobs are below this one; null: none. */
+  /** Parent domain of the host names of ports of jobs; null: ports have no host names. */
   jobsHost: string | null
   links: readonly ServerLink[]
   snapshotLimits: SnapshotLimits
@@ -69,9 +69,9 @@ export interface RequestContext extends Rooms {
    * misses no change of a listed row.
    */
   readonly head: () => Promise<FeedPosition>
-  /** Absent: the result contains the texts of logs. */
+  /** Collects the texts of logs, for insertion by the transport; absent: the result contains them. */
   readonly logTexts?: LogTexts
-  /** Id of the newest event that a returning reader of server-sent events has. It replaces `after`. */
+  /** Id of the last event that an SSE client received before it reconnected. It replaces `after`. */
   readonly lastEventId?: string
   /** Resolvers of streams call it with the cursor of the message. */
   readonly reportCursor?: (cursor: string) => void

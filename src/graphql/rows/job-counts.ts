@@ -17,7 +17,7 @@ export type JobCountBy =
 
 export interface JobCountRow {
   by: JobCountBy
-  /** null: the jobs without a value. */
+  /** Value of the key; null: the row counts jobs without a value. */
   key: string | null
   count: number
   byState: { state: JobState; count: number }[]
@@ -28,7 +28,7 @@ export interface JobCounts {
   isExact: boolean
 }
 
-/** The newest jobs, which are counted. */
+/** Maximum number of counted jobs, the newest ones. */
 export const countedJobsMax = 100_000
 
 const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL' | 'LABEL_KEY'>, string>> = {

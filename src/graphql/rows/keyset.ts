@@ -65,7 +65,7 @@ export interface PageQuery {
   listing: Listing
   page: PageRequest
   parents: readonly string[]
-  /** Filter of each parent's list, as in parsePage. */
+  /** Returns the filter of a parent's list, as in parsePage. */
   filterOf: (parent: string) => unknown
   where: (bind: Bind) => string
 }
@@ -128,7 +128,7 @@ function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Ro
 export const countMax = 10_000
 
 export interface ListCount {
-  /** At most `countMax`. */
+  /** Number of rows, at most `countMax`. */
   count: number
   isExact: boolean
 }

@@ -8,7 +8,7 @@ import { KeyedLimit } from '../keyed-limit.ts'
 /** List statements use separate connections and limits, so that one user with slow lists does not block all others. */
 export interface ListReads {
   sqlFor(userId: string): Sql
-  /** The same connections without these limits, for checks of all rows. */
+  /** The same connections without these limits, for the self-check. */
   readonly db: Db
 }
 

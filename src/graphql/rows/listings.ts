@@ -62,8 +62,8 @@ export const runsListing: Listing = {
  * The parent is a job at a version: an event that was stored after the job was read must not appear, because a stream
  * from the job's `eventCursor` delivers it.
  */
-export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
-export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))
+export const formatEventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
+export const parseParentJobId = (parent: string) => parent.slice(0, parent.indexOf('@'))
 
 export const eventsListing: Listing = {
   name: 'events',
@@ -147,7 +147,7 @@ export const nodeRunsListing = listById(
 
 export type PeopleOrder = 'CREATED_AT' | 'NAME'
 
-/** Ids grow with time. */
+/** Lists users or teams. The order by creation uses ids, which grow with time. */
 const listPeople = (name: string, from: string, alias: string, by: PeopleOrder): Listing =>
   by === 'CREATED_AT'
     ? listById(name, from, `${alias}.id`)
@@ -180,7 +180,7 @@ const listDeliveries = (state: string, key: string, descending: boolean): Listin
   descending,
 })
 
-/** Pending deliveries by their next try, others with the newest first. */
+/** Pending deliveries are ordered by their next attempt, others newest first. */
 export const deliveriesListings = {
   PENDING: listDeliveries('PENDING', 'd.due_at', false),
   DELIVERED: listDeliveries('DELIVERED', 'd.finished_at', true),

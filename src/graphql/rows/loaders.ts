@@ -24,8 +24,8 @@ import {
   deliveriesListings,
   dependentsListing,
   eventsListing,
-  jobOfParent,
   nodeRunsListing,
+  parseParentJobId,
   poolNodesListing,
   runsListing,
   teamMembersListing,
@@ -67,7 +67,7 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       return runs.map((run) => ({ ...run, key: `${run.jobId}/${run.number}` }))
     }),
     event,
-    /** Marks by event id; null: the event was deleted. */
+    /** Loads the mark of an event by its id; null: the event was deleted. */
     eventMark: {
       async load(id: string) {
         const row = await event.load(id)
@@ -99,13 +99,13 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       return Map.groupBy(read, ({ runId, name }) => `${runId} ${name}`)
     }),
     runsOfJob: new NestedList(listSql, runsListing, always),
-    eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
+    eventsOfJob: new NestedList(listSql, eventsListing, always, parseParentJobId),
     artifactsOfJob: new NestedList(listSql, artifactsListing, always),
     dependents: new NestedList(listSql, dependentsListing, visible),
   }
 }
 
-/** One loader for each number of points. */
+/** Creates a separate loader for each number of points. */
 function createPointsLoaders<Point>(
   read: (keys: readonly string[], points: number) => Promise<ReadonlyMap<string, Point[]>>,
 ) {
@@ -175,13 +175,13 @@ function groupByPool(keys: readonly string[]) {
   }))
 }
 
-/** The nodes of these names that exist. */
+/** Loads the nodes with these names, without those that do not exist. */
 export async function loadNodes({ nodeByName }: Loaders, pool: string, names: readonly string[]): Promise<PoolNode[]> {
   const nodes = await Promise.all(names.map((name) => nodeByName.load(keyOfNode(pool, name))))
   return nodes.filter((node) => node !== null)
 }
 
-/** null: the GPU does not exist. */
+/** Loads GPUs by their ids; null: the GPU does not exist. */
 export const loadGpus = ({ devices }: Loaders, ids: readonly string[]): Promise<(Device | null)[]> =>
   Promise.all(
     ids.map(async (id) => {
@@ -229,7 +229,7 @@ function createRuleLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** Viewers without access to other users see the members of their own teams. */
+/** Returns a condition on team members: viewers without access to other users see only members of their own teams. */
 function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): string {
   return seesPeople(viewer)
     ? 'TRUE'

@@ -8,7 +8,7 @@ import type { Utf8 } from '../../logs/batch.ts'
 export class LogTexts {
   readonly byMarker = new Map<string, Utf8>()
 
-  /** Stores a text and returns its marker, which is random: no job can print it. */
+  /** Stores a text and returns its marker, which is random, so that no job can print it. */
   addText(utf8: Utf8): string {
     const marker = randomUUID()
     this.byMarker.set(marker, utf8)
@@ -16,7 +16,7 @@ export class LogTexts {
   }
 }
 
-/** A symbol: copies of the result keep it, JSON omits it. */
+/** A symbol, because copies of the result keep it, and JSON omits it. */
 const key = Symbol('log texts')
 
 export const attachLogTexts = <Result extends object>(result: Result, { byMarker }: LogTexts): Result =>
@@ -25,7 +25,7 @@ export const attachLogTexts = <Result extends object>(result: Result, { byMarker
 export const readLogTexts = (result: object): ReadonlyMap<string, Utf8> =>
   (result as { [key]?: ReadonlyMap<string, Utf8> })[key] ?? new Map()
 
-/** `sent`: call it once the bytes are sent or dropped. */
+/** A message to send. Call `sent` once the bytes are sent or dropped. */
 export interface Message {
   data: string | Buffer
   sent: () => void
@@ -71,7 +71,7 @@ const escapedTexts = new WeakMap<Utf8, Buffer>()
 
 let scratch = Buffer.alloc(0)
 
-/** Buffers of sent messages. The newest stays unused, because other readers may still need its texts. */
+/** Reusable buffers of sent messages. The newest is not reused yet, because other readers may still need its texts. */
 const spares: { buffer: typeof scratch; texts: readonly Placed[] }[] = []
 const sparesMax = 4
 const spareBytesMax = 1_048_576
@@ -112,7 +112,7 @@ function writeText(text: string, end: number): number {
   return end + scratch.write(text, end)
 }
 
-/** Length of \u001b. */
+/** Length of the escape \u001b, the longest one. */
 const escapeBytesMax = 6
 
 /** Bytes escaped per block; the buffer reserves their worst case. */
@@ -171,7 +171,7 @@ const backslash = 0x5c
 const hexPrefix = 0x75
 const zero = 0x30
 const hexDigits = Buffer.from('0123456789abcdef')
-/** Letter after the backslash; 0: the byte has no short escape. */
+/** The letter after the backslash for each byte; 0: the byte has no short escape. */
 const letters = new Uint8Array(256)
 for (const [index, letter] of [...'btn-fr'].entries()) if (letter !== '-') letters[8 + index] = letter.charCodeAt(0)
 for (const itself of [0x22, backslash]) letters[itself] = itself

@@ -1,2 +1,2 @@
-/** The WebSockets of sessions are below this path. */
+/** Prefix of the paths of session WebSockets. */
 export const sessionPath = '/session/'

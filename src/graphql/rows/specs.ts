@@ -15,16 +15,16 @@ export type Specs = ReturnType<typeof createSpecs>
 export interface SpecWords {
   labels: JobSpec['labels']
   maxAttempts: number | null
-  /** null: the job was deleted. */
+  /** The requested resources; null: the job was deleted. */
   resources: JobSpec['resources'] | null
-  /** 0: unlimited. */
+  /** Maximum run time; 0: unlimited. */
   maxRunTimeSeconds: number
   capacityReservationId: string | null
   hasOutputs: boolean
 }
 
 interface SpecText {
-  /** null: over the limit. */
+  /** The spec as JSON; null: the response would exceed the limit. */
   text: string | null
   bytes: number
 }

@@ -5,8 +5,8 @@ import { limits } from '../caller-limits.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 
 /**
- * Statements outside of lists use the connections of the scheduler and of all users. Those of one user wait for each
- * other, so that one user with many requests leaves connections for all others.
+ * Statements outside of lists share connections with the scheduler and all users. The number of concurrent statements of
+ * each user is limited, so that one user with many requests leaves connections for others.
  */
 export interface UserDomains {
   domainFor(userId: string): Domain

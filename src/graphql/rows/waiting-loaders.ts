@@ -39,7 +39,7 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** An unknown pool fails alone. */
+/** Creates a loader by pool. An unknown pool fails only its own load. */
 const byExistingPool = <Value>(read: (pools: readonly string[]) => Promise<ReadonlyMap<string, Value>>) =>
   new DataLoader<string, Value>(async (pools) => {
     const found = await read(pools)
@@ -95,7 +95,7 @@ export interface AccountShareRow {
 
 const accountsMax = 500
 
-/** Orders accounts by share, then by waiting jobs. $3: only these accounts and those below; null: all. */
+/** Orders accounts by share, then by waiting jobs. $3: only these accounts and their descendants; null: all. */
 const accountsSql = `
 SELECT pool, account, occupancy, decayed_use AS "decayedUse", share, weight, running, queued FROM (
   SELECT *, row_number() OVER (PARTITION BY pool ORDER BY share DESC, queued DESC, account) AS place

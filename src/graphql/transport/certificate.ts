@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 
-/** Files in PEM: the certificate with those of its authorities, and the private key. */
+/** Paths of PEM files: the certificate with its chain, and the private key. */
 export interface CertificateFiles {
   cert: string
   key: string
@@ -25,7 +25,7 @@ export interface Certificate {
 
 const lookMs = 5_000
 
-/** Throws if a file cannot be read, or if the key is that of another certificate. */
+/** Reads a certificate. Throws if a file cannot be read, or if the key belongs to another certificate. */
 export async function readCertificate({ cert, key }: CertificateFiles): Promise<Certificate> {
   const read = { cert: await readFile(cert), key: await readFile(key) }
   createSecureContext(read)
@@ -37,7 +37,7 @@ export interface Tls {
   certificate: Certificate
 }
 
-/** A server for HTTP, or for HTTPS with a certificate. */
+/** Creates a server for HTTPS if there is a certificate, otherwise for HTTP. */
 export const createWebServer = (
   tls: Tls | null,
   options: ServerOptions,
@@ -48,8 +48,8 @@ export const createWebServer = (
     : (createHttpsServer({ ...options, ...tls.certificate }, handle) as unknown as HttpServer)
 
 /**
- * Uses a renewed certificate for new connections; open ones go on. Files are compared by their content, because the mounted
- * secrets of Kubernetes are replaced behind symbolic links. While they do not fit together, the former certificate stays.
+ * Uses a renewed certificate for new connections. Compares files by content, because Kubernetes replaces mounted secrets
+ * behind symbolic links. While certificate and key do not match, the former certificate stays in use.
  */
 export function watchCertificate(
   server: HttpServer,

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { createNetworks } from '../../platform/networks.ts'
 
-/** Finds the address of the client of a request: for the audit log, and for the limits of callers without log-in. */
+/** Finds the address of a client, for the audit log and for the limits of callers without a log-in. */
 export type FindAddress = (request: IncomingMessage) => string | null
 
 /**
- * Reads `X-Forwarded-For` only from trusted proxies, from the right: a proxy appends the address of its peer, and what is
- * left of it comes from the client, which may write anything.
+ * Reads `X-Forwarded-For` only from trusted proxies, and from the right: a proxy appends the address of its peer, but the
+ * client may have written the addresses to the left.
  */
 export function createFindAddress(trustedProxies: readonly string[]): FindAddress {
   const isTrusted = createNetworks(trustedProxies)

@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/clock.ts'
 
 /**
- * How a stopping server closes its streams. Readers that are cut at the same moment reconnect at the same moment and overload
- * the other servers. So streams close in random order, over a time that grows with their number.
+ * A stopping server closes its streams in random order, over a time that grows with their number. Otherwise all clients
+ * would reconnect at the same moment and overload the other servers.
  */
 const closingMsMax = 10_000
 const msPerStream = 2

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** Smaller responses fit into one packet anyway. */
+/** Minimum size to compress. Smaller responses fit into one packet anyway. */
 export const compressedBytesMin = 2_048
-/** As fast as gzip, with a fifth fewer bytes. */
+/** With this quality, brotli is as fast as gzip, and its output a fifth smaller. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 const encoders = {

@@ -16,7 +16,7 @@ export class ConsoleFiles {
 
   readonly #issuerOrigin: string | null
 
-  /** With a client id, pages may connect to the OpenID provider. */
+  /** If `oidc` has a client id, pages may connect to the OpenID provider. */
   constructor(folder: string, oidc: { issuer: string; clientId: string | null } | null = null) {
     this.#issuerOrigin = oidc?.clientId ? new URL(oidc.issuer).origin : null
     const path = join(folder, 'index.html')
@@ -103,7 +103,7 @@ function renderPage(page: string, path: string): string {
   return page.replace('<base href="./"', () => `<base href="${'../'.repeat(depth) || './'}"`)
 }
 
-/** The nonce is for the styles that components add. */
+/** Builds the policy. Styles that components add need the nonce. */
 const buildContentSecurityPolicy = (nonce: string, issuerOrigin: string | null) =>
   [
     "default-src 'self'",

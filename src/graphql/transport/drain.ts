@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { closeGradually } from './closing-streams.ts'
 import { sendError } from './refused-bodies.ts'
 
-/** Supervisors kill a process after 10 s, and the rest of the server needs time too. */
+/** Default time to drain. Supervisors kill a process after 10 s, and the rest of the server needs time too. */
 const drainMsDefault = 5_000
 const drainPollMs = 20
 const flushMsMax = 500
@@ -39,14 +39,14 @@ export class Drain {
   }
 
   /**
-   * Serves on, but each response closes its connection, so that the next request opens one through the balancer. A
-   * balancer of TCP connections would otherwise keep them at this server until it stops.
+   * Still serves requests, but closes each connection after its response, so that the load balancer sends the next request
+   * to another server. A balancer of TCP connections would otherwise keep them at this server.
    */
   beginLeaving(): void {
     this.#isLeaving = true
   }
 
-  /** false: the server is stopping, and the request got its response. */
+  /** Admits a request. false: the server is stopping, and the response was already sent. */
   admit(response: ServerResponse): boolean {
     if (this.#isLeaving) response.setHeader('connection', 'close')
     if (this.#isDraining) sendStopping(response, stoppingText)

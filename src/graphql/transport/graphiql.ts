@@ -12,7 +12,7 @@ interface Page {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The lines fit the editor in a window of 1280 px. */
+/** The initial text. Its lines fit the editor in a window of 1280 px. */
 export const tour = `# Ctrl-Enter runs the operation at the cursor.
 # Everything has a description: hover, or docs.
 

@@ -13,13 +13,13 @@ export interface Readiness {
   warnings: string[]
 }
 
-/** Shorter than the limit of other statements. */
+/** The statement timeout, shorter than that of other statements. */
 const limit = { statementMsMax: 2_000 }
 
 /** Requests within this time share a check for disk space: /readyz needs no login, and the check writes. */
 const spaceCheckMs = 1_000
 
-/** `findStanding` returns why the server is not ready, although its database is; null: it is ready. */
+/** `findStanding` returns why the server is not ready although the database is; null: the server is ready. */
 export function createReadiness(
   { db, clock, log }: Domain,
   { disk, findStanding = () => null }: { disk: Pick<DiskWatch, 'findProblem'>; findStanding?: () => string | null },

@@ -18,7 +18,7 @@ interface JobPortsOptions {
   sessions: Sessions
   accessExpiry: AccessExpiry
   findAddress: FindAddress
-  /** The names of ports are below this one; null: none. */
+  /** Parent domain of the host names of ports; null: ports have no host names. */
   jobsHost: string | null
   isSecure: boolean
   publicUrl: string | null
@@ -30,7 +30,7 @@ interface Held extends PortOfJob {
   agent: PortAgent
 }
 
-/** The only path that a job does not get. A ticket follows. */
+/** Prefix of the only path that is not passed to the job. A ticket follows. */
 const openPath = '/.berth/'
 const nothingText = 'No port of a job has this name'
 
@@ -50,7 +50,7 @@ export class JobPorts {
     this.#cookieName = options.isSecure ? '__Host-berth-port' : 'berth-port'
   }
 
-  /** true: the request is for the name of a port, or for one below `jobsHost` that no port has. */
+  /** true: the Host of the request is below `jobsHost`, whether or not a port has this name. */
   owns({ headers: { host = '' } }: IncomingMessage): boolean {
     const { jobsHost } = this.#options
     const name = readName(host)
@@ -94,7 +94,7 @@ export class JobPorts {
     return id === undefined || Number(port) > 65_535 ? null : { jobId: `job_${id}`, port: Number(port) }
   }
 
-  /** Pages of other jobs are of the same site, so a cookie is sent with their requests. */
+  /** Returns why a request is refused, or null. Pages of other jobs are same-site, so their requests carry the cookie. */
   #findRefusal({ headers }: IncomingMessage, mayNavigate: boolean): string | null {
     const rules = { singleUser: true, allowedHosts: [headers.host ?? ''], allowedOrigins: [], publicUrl: null }
     return findGateRefusal(headers, rules, mayNavigate)
@@ -145,7 +145,7 @@ export class JobPorts {
 
 const readName = (host: string) => host.replace(/:\d+$/, '').replace(/\.$/, '').toLowerCase()
 
-/** All cookies of the name: a page of another job can set one for the whole domain. */
+/** Returns all cookies with the name, because a page of another job can set one for the whole domain. */
 function readCookies({ headers }: IncomingMessage, name: string): string[] {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
   return pairs.flatMap((pair) => (pair.startsWith(`${name}=`) ? [pair.slice(name.length + 1)] : []))

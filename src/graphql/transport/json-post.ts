@@ -17,13 +17,13 @@ const typeByAccept: Readonly<Record<string, string>> = {
   'application/json': 'application/json',
   'application/graphql-response+json': 'application/graphql-response+json',
   'application/graphql-response+json, application/json': 'application/graphql-response+json',
-  // Sent by Apollo Client 4 and urql 5.
+  // The Accept header of Apollo Client 4 and urql 5.
   'application/graphql-response+json,application/json;q=0.9': 'application/graphql-response+json',
   'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed':
     'application/graphql-response+json',
 }
 
-/** The request that yoga's hooks get. */
+/** The request that is passed to yoga's hooks. */
 const postRequest = new Request('http://localhost/graphql', { method: 'POST' })
 
 class TooManyLargeBodies extends Error {}
@@ -100,12 +100,12 @@ export class PostHandler {
     await sendCompressible(exchange, JSON.stringify(result))
   }
 
-  /** null: the request goes to yoga's transport, which reports why it is refused. */
+  /** Parses the body; null: yoga's transport must handle the request, and reports why it is refused. */
   #parseParams(text: string, viewer: Viewer): GraphQLParams | null {
     try {
       const body: unknown = JSON.parse(text)
       const params = isPlain(body) ? this.#documents.resolve(body, viewer) : null
-      // A query or mutation that contains this word goes to yoga's slower transport.
+      // Any document that contains this word goes to yoga's slower transport, which handles subscriptions.
       return params?.query && !params.query.includes('subscription') ? params : null
     } catch (error) {
       if (error instanceof GraphQLError || error instanceof SyntaxError) return null
@@ -129,14 +129,14 @@ export class PostHandler {
   }
 }
 
-/** null: the request goes to yoga's transport. */
+/** Chooses the content type of the response; null: yoga's transport must handle the request. */
 function findResponseType({ headers }: IncomingMessage): string | null {
   if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return null
   if (!/^[1-9]\d*$/.test(headers['content-length'] ?? '')) return null
   return typeByAccept[headers.accept ?? '*/*'] ?? null
 }
 
-/** null: the body was refused, or its sender has disconnected. */
+/** Reads the body; null: the body was refused, or its sender has disconnected. */
 async function readText({ viewer }: Requester, share: Share, exchange: Exchange): Promise<string | null> {
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
   const body = await readBody(exchange.request, { bytesMax, valuesMax: limits.bodyValuesMax, share })

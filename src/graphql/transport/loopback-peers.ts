@@ -48,7 +48,7 @@ const describeRefusal = (owner: number | 'gone') =>
   'in single-user mode Berth serves only the account that started it, and root. To share the server, start it with users: ' +
   'docs/users-and-tokens.md, auth.bootstrapToken'
 
-/** A uid. `gone`: no process has the other end. `unsupported`: this system has no tables. */
+/** The uid of the peer. `gone`: no process has the other end. `unsupported`: this system has no such tables. */
 type Owner = number | 'gone' | 'unsupported'
 
 /** Owner by the two ends of a connection. null: this system has no tables. */
@@ -92,7 +92,7 @@ async function readRows(): Promise<Rows> {
   )
 }
 
-/** tcp6 is missing if IPv6 is disabled. */
+/** Ignores a missing tcp6, which does not exist if IPv6 is disabled. */
 function ignoreMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
   throw new Unavailable('The accounts of connections cannot be read', { cause: error })

@@ -12,8 +12,8 @@ export interface MetricsListenerOptions {
 }
 
 /**
- * A listener of its own with /metrics, /healthz and /readyz, without log-in: only the monitoring may reach its address. The
- * gate refuses web pages.
+ * A separate listener for /metrics, /healthz and /readyz without log-in. Only the monitoring may be able to reach its
+ * address. The gate refuses web pages.
  */
 export async function listenForMetrics({
   host,

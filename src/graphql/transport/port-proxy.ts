@@ -12,11 +12,11 @@ import type { Log } from '../../platform/log.ts'
 import { PortRefused, type PortSession } from '../../sessions/port-session.ts'
 import { sendPlain } from './refused-bodies.ts'
 
-/** Requests to a port at the same time, as many as a browser sends to one host; more wait. */
+/** Maximum concurrent requests to a port, as many as a browser sends to a host. Further requests wait. */
 const requestsMax = 6
-/** WebSockets to a port at the same time; more are refused. */
+/** Maximum concurrent WebSockets to a port. Further ones are refused. */
 const socketsMax = 32
-/** How long a connection waits for the next request: less than servers of jobs wait, which then close it. */
+/** Maximum idle time of a connection, shorter than that of servers in jobs, which would close it. */
 const idleMsMax = 1_000
 
 interface Target {
@@ -32,7 +32,7 @@ interface Facts {
   log: Log
 }
 
-/** Connections through the executor, where each may be a process. They serve further requests of the same session. */
+/** Keeps connections through the executor for further requests of the same session, because each may be a process. */
 export class PortAgent extends Agent {
   readonly #session: PortSession
   readonly #wakes = new WeakMap<Duplex, () => void>()
@@ -44,7 +44,7 @@ export class PortAgent extends Agent {
     this.#session = session
   }
 
-  /** Waits until fewer requests than the maximum are sent: Node does not count connections that are still made. */
+  /** Waits until fewer than `requestsMax` requests run. Node's own limit ignores connections that are being opened. */
   async enter(): Promise<void> {
     if (this.#busy < requestsMax) this.#busy++
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -67,7 +67,7 @@ export class PortAgent extends Agent {
       clearTimeout(timer)
       stream.off('end', drop).off('data', drop)
     })
-    // An answer that no request asked for would become that of the next one.
+    // Drops a connection with unrequested data, which Node would take for the next response.
     stream.once('end', drop).once('data', drop)
     const keeps = super.keepSocketAlive(stream) as unknown
     return keeps === true && !stream.readableEnded
@@ -94,7 +94,7 @@ function connect(session: PortSession, give: Give): undefined {
   )
 }
 
-/** Node's agent calls methods of a socket also on the pipe of a process. */
+/** Adds methods of a socket to the pipe of a process, because Node's agent calls them. */
 function completeStream(stream: Duplex): Duplex {
   for (const name of ['ref', 'unref', 'setKeepAlive', 'setTimeout'])
     if (!(name in stream)) Object.assign(stream, { [name]: () => stream })
@@ -128,11 +128,11 @@ function exchange(target: Target, facts: Exchange): Promise<void> {
       return sendPlain(response, 502, explain(error))
     }
     upstream.on('error', fail)
-    // Node closes it after a 101 to a request that asked for no upgrade.
+    // Node closes the request after a 101 response if it was not an upgrade.
     upstream.on('close', () => response.headersSent || fail(new Error('no answer')))
     upstream.on('response', (answer) => {
       response.removeHeader('x-content-type-options')
-      // A cache in front of Berth would give the answer to people without the cookie.
+      // A cache in front of Berth must not serve the response to clients without the cookie.
       response.setHeader('cache-control', 'private')
       try {
         for (const [name, values] of listHeaders(answer, facts.cookieName)) response.setHeader(name, values)
@@ -193,7 +193,7 @@ export function proxyUpgrade(target: Target, facts: Upgrade) {
   upstream.end()
 }
 
-/** A WebSocket gets a connection of its own. */
+/** Sends the request to the port. A WebSocket gets its own connection. */
 function begin({ agent, session }: Target, facts: Facts, isUpgrade: boolean): ClientRequest {
   const { method = 'GET', url = '/' } = facts.request
   const headers = toJobHeaders(facts, isUpgrade)
@@ -208,9 +208,9 @@ const countBytes = (session: PortSession, stream: Readable, direction: 'IN' | 'O
 const explain = (error: Error) =>
   error instanceof PortRefused ? error.message : 'The port of the job broke the connection'
 
-/** Headers of one connection, and what Berth sets itself. */
+/** Matches headers that belong to a connection, and headers that Berth sets itself. */
 const ofConnection = /^(connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|x-forwarded-.*|forwarded)$/
-/** A job must not clear cookies of its whole site, nor give orders to a proxy in front of Berth. */
+/** Matches headers that a job must not send: they clear cookies of the whole site, or control a proxy. */
 const notFromJobs =
   /^(connection|keep-alive|proxy-.*|transfer-encoding|trailer|upgrade|clear-site-data|x-accel-.*|x-sendfile)$/
 
@@ -229,7 +229,7 @@ function toJobHeaders({ request, cookieName, isSecure, ip }: Facts, isUpgrade: b
   }
 }
 
-/** A cookie of a job is a cookie of its host alone, and never Berth's. */
+/** Lists the headers of a response. Restricts cookies to the host of the port, and removes Berth's own cookie. */
 function listHeaders(answer: IncomingMessage, cookieName: string): [name: string, values: string[]][] {
   return Object.entries(answer.headersDistinct).flatMap(([name, values = []]) => {
     if (notFromJobs.test(name)) return []

@@ -19,7 +19,7 @@ export function readBody(request: IncomingMessage, { bytesMax, valuesMax, share 
       else if (share.add(piece.length)) bytes.add(piece)
       else refuse('no room')
     }
-    // The rest of the body still arrives after its share was released.
+    // Releases the share now, although the rest of the body still arrives.
     const refuse = (why: 'too large' | 'no room') => {
       request.off('data', take)
       resolve(why)

@@ -15,14 +15,14 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   sendText(response, status, 'application/json', JSON.stringify(body))
 }
 
-/** `end` adds the length, so that clients recognise the end of the text before the response ends. */
+/** Uses `end`, which adds Content-Length, so that clients recognise the end of the text before the response ends. */
 function sendText(response: ServerResponse, status: number, type: string, text: string) {
   response.statusCode = status
   response.setHeader('content-type', `${type}; charset=utf-8`)
   response.end(`${text}\n`)
 }
 
-/** Sends an error as GraphQL does. */
+/** Sends an error in the format of a GraphQL response. */
 export function sendError(response: ServerResponse, status: number, code: ErrorCode, message: string) {
   const extensions = { code, requestId: currentRequest().id }
   sendJson(response, status, { errors: [{ message, extensions }] })

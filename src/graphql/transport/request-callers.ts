@@ -11,7 +11,7 @@ import { sendError, sendPlain } from './refused-bodies.ts'
 
 interface RequestCallersOptions {
   authenticate: Authenticator
-  /** null: peers of every account are allowed. */
+  /** Checks the account of a loopback peer; null: all accounts are allowed. */
   checkPeer: PeerCheck | null
   log: Log
 }
@@ -28,7 +28,7 @@ export class RequestCallers {
     return (await this.#options.checkPeer?.(request.socket)) ?? null
   }
 
-  /** A job may run under another account, so its token is checked instead of the peer's account. */
+  /** Returns why the peer is refused, or null. A job may run under another account, so its token is checked instead. */
   async findCallerPeerRefusal(request: IncomingMessage): Promise<string | null> {
     return hasRunToken(request.headers.authorization) ? null : this.findPeerRefusal(request)
   }
@@ -48,7 +48,7 @@ export class RequestCallers {
     return null
   }
 
-  /** A peer on loopback needs a token as well: it may be a proxy. */
+  /** Finds the caller of /metrics. A loopback peer needs a token as well, because it may be a proxy. */
   async findMetricsReader(exchange: Exchange): Promise<Viewer | null> {
     const viewer = await this.findDownloader(exchange)
     if (viewer === null || (viewer !== anonymous && viewer.run === null)) return viewer

@@ -44,11 +44,11 @@ import { WebSockets } from './websockets.ts'
 
 export interface ServerConfig extends GateRules {
   host: string
-  /** 0: any free port. */
+  /** The port; 0: any free port. */
   port: number
   /** Additional request headers that pages of allowed origins may send. */
   allowedHeaders: readonly string[]
-  /** Names of ports of jobs are below this one; null: none. */
+  /** Parent domain of the host names of ports of jobs; null: ports have no host names. */
   jobsHost: string | null
   documents: TrustedDocumentsConfig
   introspection: boolean
@@ -64,7 +64,7 @@ export interface ServerOptions {
   /** The web console. */
   console: ConsoleFiles
   sessions: Sessions
-  /** Absent: HTTP. */
+  /** The certificate for HTTPS; absent: HTTP. */
   tls?: Tls | null
   keepAliveMs?: number
   checkReadiness: () => Promise<Readiness>
@@ -74,7 +74,7 @@ export interface ServerOptions {
 }
 
 const keepAliveMsDefault = 12_000
-/** Longer than the 60 s of load balancers: the side that sends requests must be the one to close idle connections. */
+/** Longer than the 60 s of load balancers, because the client of a connection must be the side that closes it. */
 const keepAliveTimeoutMs = 75_000
 /** Must be longer than the keep-alive timeout, because Node includes the wait for the next request. */
 const headersTimeoutMs = 80_000
@@ -82,8 +82,8 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
 
 /**
  * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
- * below /download and /upload, sessions below /session, /metrics, /healthz and /readyz. Ports of jobs have names of their
- * own. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * below /download and /upload, sessions below /session, /metrics, /healthz and /readyz. Ports of jobs have their own host
+ * names. Every request passes the gate first. A POST must be JSON: web pages can send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -264,7 +264,7 @@ export class Server {
 
   async #route(request: IncomingMessage, response: ServerResponse) {
     normalizeTarget(request)
-    // An answer of a job sets its own.
+    // Not for responses of jobs, which set their own headers.
     response.setHeader('x-content-type-options', 'nosniff')
     if (!this.#drain.admit(response)) return
     if (this.#jobPorts.owns(request)) return this.#jobPorts.handle(request, response)

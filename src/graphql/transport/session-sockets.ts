@@ -28,13 +28,13 @@ interface SessionSocketsOptions {
 const normalClosure = 1000
 /** An option of ws that its types lack. */
 const closing = { closeTimeout: 1_000 }
-/** More waits only where a client does not read what lies outside of the window, such as answers to its pings. */
+/** Maximum unsent bytes. Only a client that does not read frames outside of the window, such as pongs, can exceed it. */
 const unsentBytesMax = 1_048_576
 const numberMax = 2 ** 31
 
 /**
  * The WebSockets of sessions, at /session/<ticket>. The ticket permits one connection. The server then sends a secret, with
- * which the same client continues after a cut (`?line=N&received=N`), or opens a further line, at the same address.
+ * which the client reconnects (`?line=N&received=N`) or opens another line at the same URL.
  * Secrets are in the header Sec-WebSocket-Protocol, which servers and proxies do not log.
  */
 export class SessionSockets {
@@ -79,7 +79,7 @@ export class SessionSockets {
     return this.#server.clients.size
   }
 
-  /** Ends the connections of clients that have not answered their close. */
+  /** Ends connections whose clients do not complete the closing handshake. */
   terminate(): void {
     for (const client of this.#server.clients) client.terminate()
   }
@@ -89,7 +89,7 @@ export class SessionSockets {
     return live && isSameSecret(live.secret, secret) ? live : null
   }
 
-  /** A ticket is looked up in the database, also for callers without any credential. */
+  /** Begins a session if the ticket is valid. Limited, because callers without credentials cause this database read. */
   async #tryBegin(ticket: string, request: IncomingMessage, requestId: string): Promise<LiveSession | null | 'BUSY'> {
     const release = this.#beginning.tryAcquire(String(this.#options.findAddress(request)))
     return release ? this.#begin(ticket, request, requestId).finally(release) : 'BUSY'
@@ -128,7 +128,7 @@ export class SessionSockets {
   }
 }
 
-/** Compares secrets in constant time. A caller may send other letters than those of a secret. */
+/** Compares secrets in constant time. The caller's text may have any characters and length. */
 export function isSameSecret(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)

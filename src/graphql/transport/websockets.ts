@@ -41,7 +41,7 @@ interface Connection {
   raw: Socket
   ip: string | null
   requestId: string
-  /** Operations so far. */
+  /** Number of operations so far. */
   operations: number
   viewer?: Viewer
   /** Called when the connection is authenticated and no longer counts for its address. */
@@ -58,7 +58,7 @@ interface Prepared extends ExecutionArgs {
   inRequest: ReturnType<typeof keepRequest>
 }
 
-/** The protocol keeps it as long as the stream, so it has no more than the protocol needs. */
+/** Arguments that graphql-ws keeps as long as the stream, so they contain only what the protocol needs. */
 interface Streaming extends ExecutionArgs {
   stream: AsyncIterable<ExecutionResult>
 }

@@ -65,7 +65,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-/** For the log. The error type has no code, but only refusals and Unavailable become problems. */
+/** Notes the code of a problem for the log. Only refusals and Unavailable become problems, and these have codes. */
 function noteProblem(error: Error) {
   currentRequest().problems.push(error instanceof Refusal ? error.code : 'UNAVAILABLE')
 }

@@ -11,7 +11,7 @@ interface Selection {
   matching?: { expectedCount: number } | null | undefined
 }
 
-/** A filter reads all jobs that match. */
+/** Cost of a selection. A filter costs more, because it reads all matching jobs. */
 export const selectionCost = ({ jobIds, matching }: Selection) => ({
   field: matching ? scanCost : 1,
   multiplier: countSelected({ jobIds, matching }),
@@ -24,6 +24,6 @@ interface Wish {
   noWait?: boolean | null | undefined
 }
 
-/** Submissions with `noWait` wait for the leader of their pool. */
+/** Cost of submissions. Those with `noWait` cost more, because they ask the leader of their pool. */
 export const submissionCost = (inputs: readonly Wish[]) =>
   1 + questionCost * inputs.filter(({ noWait }) => noWait).length

@@ -2,7 +2,7 @@ import type { ConnectionShape } from '../../rows/connection.ts'
 import { countMax } from '../../rows/keyset.ts'
 import { builder } from './builder.ts'
 
-/** Counting reads up to `countMax` rows, once per list. */
+/** Cost of `totalCount`, which reads up to `countMax` rows once per list. */
 export const countCost = { field: 0, once: 250 }
 
 const countLimit = countMax.toLocaleString('en')
@@ -30,7 +30,7 @@ export function declareConnection<Node, Extra extends object = object>(name: str
       edges: t.field({
         type: [edge],
         description: 'The items of this page with their cursors, in order.',
-        // The connection field counts the page.
+        // The cost of the connection field already includes the page size.
         complexity: { multiplier: 1 },
         resolve: (parent) => parent.edges,
       }),

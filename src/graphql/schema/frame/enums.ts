@@ -202,7 +202,7 @@ const permissionWords = {
   'audit.read': 'Read the audit log.',
 } as const satisfies Record<Granted, string>
 
-/** `job.view.own` is JOB_VIEW_OWN. */
+/** `job.view.own` → JOB_VIEW_OWN. */
 type EnumName<Name extends string> = Name extends `${infer First}.${infer Rest}`
   ? `${Uppercase<First>}_${EnumName<Rest>}`
   : Uppercase<Name>

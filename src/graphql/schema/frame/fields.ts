@@ -23,7 +23,7 @@ import {
 
 type FieldBuilder<Row> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row>
 
-/** The type of a field that shows a value as it is; `?`: the value may be null. */
+/** The GraphQL type of a field that exposes a column; `?`: the value may be null. */
 type ExposedType<Value> = [Value] extends [NonNullable<Value>] ? TypeName<Value> : `${TypeName<NonNullable<Value>>}?`
 
 type TypeName<Value> = [Value] extends [string]
@@ -44,7 +44,7 @@ type TypeName<Value> = [Value] extends [string]
 
 type Exposed<Row> = { [Column in keyof Row]?: readonly [type: ExposedType<Row[Column]>, description: string] }
 
-/** Fields that show values of the row under their own names. */
+/** Declares fields that expose columns under their own names. */
 export function exposeColumns<Row>(t: FieldBuilder<Row>, fields: Exposed<Row>): FieldMap {
   const declare = ([name, [type, description]]: [string, readonly [string, string]]) => {
     const [, list, item] = /^(\[?)(\w+)/.exec(type) ?? []
@@ -54,7 +54,7 @@ export function exposeColumns<Row>(t: FieldBuilder<Row>, fields: Exposed<Row>): 
   return Object.fromEntries(Object.entries(fields as Record<string, readonly [string, string]>).map(declare))
 }
 
-/** Objects to which fields lead, by the names of their loaders. */
+/** Target objects of fields, by the names of their loaders. */
 const targets = {
   approvalRule: ApprovalRuleRef,
   artifact: ArtifactRef,
@@ -80,7 +80,7 @@ type Named<Column> = Column extends `${Target}Id` ? [] : [target: Target]
 
 type ColumnOf<Row, Value> = { [Column in keyof Row]: Row[Column] extends Value ? Column : never }[keyof Row] & string
 
-/** A field that loads the object whose id is in `column`. */
+/** Declares a field that loads the object whose id is in `column`. */
 export const objectField = <Row, Column extends ColumnOf<Row, string>>(
   t: FieldBuilder<Row>,
   column: Column,
@@ -93,7 +93,7 @@ export const objectField = <Row, Column extends ColumnOf<Row, string>>(
     resolve: (row, _args, { load }) => requireRow<unknown>(load[target].load(row[column] as string)) as never,
   })
 
-/** The same; null if the column is null, or if the object is deleted or hidden. */
+/** Like `objectField`; null: the column is null, or the object is deleted or hidden. */
 export const objectFieldOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
   t: FieldBuilder<Row>,
   column: Column,
@@ -121,18 +121,18 @@ export const loadWithVisibleJob = <Row extends { jobId: string }>(
     }),
   )
 
-/** The options of the input field `expectedVersion`. */
+/** Makes the options of the input field `expectedVersion`. */
 export const expectedVersion = (noun: string) =>
   ({ type: 'UInt53', description: `Fails with a version conflict unless the ${noun} has this version.` }) as const
 
-/** The options of the field `version`. */
+/** Options of the field `version`. */
 export const versionField = {
   type: 'UInt53',
   description:
     'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
 } as const
 
-/** Refuses if the row was deleted since the mutation wrote it. */
+/** Returns the row. Refuses if it was deleted since the mutation wrote it. */
 export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {
   const found = await row
   if (found === null) throw new NotFound('The object was deleted meanwhile')

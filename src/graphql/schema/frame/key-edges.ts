@@ -1,13 +1,13 @@
 import { builder } from './builder.ts'
 import { TeamRef, UserRef } from './refs.ts'
 
-/** A row of an answer that counts by a key. */
+/** A row of a count by a key. */
 export interface Keyed {
   by: string
   key: string | null
 }
 
-/** Adds the users and teams whose ids are keys. */
+/** Adds the fields `user` and `team`, for keys that are ids of users or teams. */
 export const addKeyEdges = <Row extends Keyed>(ref: ReturnType<typeof builder.objectRef<Row>>) =>
   builder.objectFields(ref, (t) => ({
     user: t.field({

@@ -9,17 +9,17 @@ import type { declareConnection } from './connection-type.ts'
 
 interface List<Node, Args extends InputFieldMap> {
   description: string
-  /** The arguments beyond those of the page. */
+  /** Arguments in addition to those of the page. */
   args?: (arg: ArgBuilder<typeof builder.$inferSchemaTypes>) => Args
   listing: Listing | ((args: InputShapeFromFields<Args>) => Listing)
-  /** SQL of the rows that the viewer may see and asks for; default: all. */
+  /** Returns the SQL condition for the rows that the viewer may see and asks for; default: all rows. */
   where?: (args: InputShapeFromFields<Args>, context: RequestContext, bind: Bind) => string
-  /** Part of the cursor: a cursor of another value is refused. Default: the argument `filter`. */
+  /** Returns a value that cursors are bound to: a cursor with another value is refused. Default: the argument `filter`. */
   cursorScope?: (args: InputShapeFromFields<Args>) => unknown
   loader: (load: Loaders) => { loadMany(ids: string[]): Promise<readonly (Node | Error | null)[]> }
 }
 
-/** Declares a query of a list by pages. */
+/** Declares a query that returns a list page by page. */
 export const declareList = <Node, Args extends InputFieldMap>(
   name: string,
   type: ReturnType<typeof declareConnection<Node>>,

@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 
 export interface Money {
   amount: number
-  /** The pool whose currency the amount has. */
+  /** The pool that defines the currency. */
   pool: string
 }
 

@@ -46,7 +46,7 @@ export const declareResult = <Outcome extends object>(
     resolveType: () => success,
   })
 
-/** The id is not called `id`, which caches take for the identity of the result. */
+/** The id field is not called `id`, because caches would take it for the id of the result. */
 export const deletedFields = (t: SuccessFields) => ({
   deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),
 })

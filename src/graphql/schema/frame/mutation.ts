@@ -48,10 +48,10 @@ export function declareMutation<Fields extends InputFieldMap, Outcome extends ob
 }
 
 interface Deletion {
-  /** As descriptions name the object: "quota". */
+  /** Name of the object in descriptions: "quota". */
   noun: string
   description: string
-  /** Name of the field of the input. */
+  /** Name of the input field with the id. */
   idField: string
   inputDescription?: string
   remove: (domain: Domain, viewer: Viewer, target: Target) => Promise<{ id: string }>

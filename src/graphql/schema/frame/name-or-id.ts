@@ -1,6 +1,6 @@
 import { builder } from './builder.ts'
 
-/** Where people type, they know names; applications know ids. */
+/** Accepts names, which people type, and ids, which applications have. */
 export const NameOrIdInput = builder.inputType('NameOrIdInput', {
   description: 'A user or a team, by id or by name.',
   isOneOf: true,

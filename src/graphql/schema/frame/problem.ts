@@ -208,7 +208,7 @@ builder.objectType(Unavailable, {
 
 export { requireRow } from './fields.ts'
 
-/** null: the object does not exist, or the viewer may not see it. */
+/** Converts a NotFound refusal to null: the object does not exist, or the viewer may not see it. */
 export async function nullIfNotFound<Found>(found: Promise<Found>): Promise<Found | null> {
   try {
     return await found

@@ -28,17 +28,17 @@ export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
 export const JobSessionRef = builder.objectRef<JobSession>('JobSession')
-/** Without its list and diff, which may have megabytes. */
+/** A snapshot without its list and diff, which may have megabytes. */
 export type SnapshotRow = Omit<Snapshot, 'list' | 'blobs' | 'diff'>
 export const SnapshotRef = builder.objectRef<SnapshotRow>('Snapshot')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 export const SavedViewRef = builder.objectRef<SavedView>('SavedView')
-/** Without the encrypted value, so it cannot leak. */
+/** A secret without its encrypted value, so that the value cannot leak. */
 export const SecretRef = builder.objectRef<Omit<Secret, 'data'>>('Secret')
-/** Without the hash, so it cannot leak. */
+/** A token without its hash, so that the hash cannot leak. */
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
-/** By name alone, so that a reference costs no read; other fields load the row. */
+/** A pool by its name, so that a reference costs no read. Other fields load the row. */
 export const PoolRef = builder.objectRef<{ name: string }>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
 export const HoldRef = builder.objectRef<HoldRow>('Hold')

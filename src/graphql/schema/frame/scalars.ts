@@ -5,7 +5,7 @@ import { builder } from './builder.ts'
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** null: invalid. `Date` would parse 2027-02-30 as March 2. */
+/** Parses a time; null: invalid. Stricter than `Date`, which reads 2027-02-30 as March 2. */
 function parseDateTime(text: string): Date | null {
   const day = rfc3339.exec(text)?.[1]
   if (day === undefined) return null
@@ -14,7 +14,7 @@ function parseDateTime(text: string): Date | null {
   return midnight.toISOString().startsWith(day) ? date : null
 }
 
-/** Shows a short refused value. */
+/** Formats a refused value for a message if it is short. */
 const showValue = (value: unknown): string =>
   typeof value === 'number' || isShownText(value) ? `, not ${JSON.stringify(value)}` : ''
 

@@ -10,7 +10,7 @@ import { TeamRef, UserRef } from './refs.ts'
 /** Whose jobs a quota or a limit counts. */
 export interface ScopeShape {
   kind: keyof typeof kinds
-  /** null: the kind is GLOBAL. */
+  /** Name of the user, team …; null: the kind is GLOBAL. */
   name: string | null
 }
 
@@ -25,7 +25,7 @@ const kinds = {
   POOL: 'The jobs of a pool.',
 }
 
-/** `text`: as the domain writes it, such as user:ann. */
+/** Parses a scope in the format of the domain, such as user:ann. */
 export function parseScope(text: string): ScopeShape {
   const colon = text.indexOf(':')
   return { kind: text.slice(0, colon).toUpperCase() as ScopeShape['kind'], name: text.slice(colon + 1) }
@@ -83,7 +83,7 @@ export const ScopeInput = builder.inputType('ScopeInput', {
   }),
 })
 
-/** The kind and the name of a scope, as the domain stores it. */
+/** Converts the input of a scope to the kind and name that the domain stores. */
 export async function readScope(input: typeof ScopeInput.$inferInput, load: Loaders) {
   const { user, team, ...named } = input
   if (user) return { scope: 'USER' as const, name: await readName('user', user, load) }

@@ -7,7 +7,7 @@ import { explainUnavailability, isUnanswered, isUnavailable, Unavailable } from 
  * returns one per item, so clients treat all items alike.
  */
 
-/** Queries that return problems, as mutations do. */
+/** Queries that return problems, like mutations. */
 const previews: ReadonlySet<string> = new Set(['previewJob', 'previewApprovalRule'])
 
 type Resolver = GraphQLFieldResolver<unknown, object>
@@ -25,7 +25,7 @@ class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** null: not an outage. */
+/** Converts an error to `Unavailable`; null: the error is not an outage. */
 function toUnavailable(error: unknown): Unavailable | null {
   if (error instanceof Unavailable) return error
   return isUnavailable(error) ? new Unavailable(explainUnavailability(error), { cause: error }) : null
@@ -39,12 +39,12 @@ function toUnavailableMutation(error: unknown): Unavailable | null {
 
 const mayBeDone = 'the change may have been made, and only a submission with an idempotency key is safe to repeat'
 
-/** A transaction with more items may exceed the time of its statements on a busy machine. */
+/** Items per transaction. More may exceed the statement timeout on a busy machine. */
 const itemsPerPiece = 100
 
 /**
- * Works in pieces, each a transaction. An outage ends the work: what is done stays done, and each item that is not has
- * the outcome `Unavailable`.
+ * Processes items in pieces, each in a transaction. An outage ends the work: earlier pieces stay committed, and each
+ * remaining item gets the outcome `Unavailable`.
  */
 export async function catchOutage<Item, Outcome>(
   items: readonly Item[],

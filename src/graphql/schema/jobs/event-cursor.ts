@@ -15,19 +15,19 @@ import { eventId } from '../../rows/typed-id.ts'
 export interface SeqPosition {
   jobId: string
   seq: number
-  /** undefined: the event was deleted. */
+  /** Mark of the event; undefined: the event was deleted. */
   mark?: string | undefined
 }
 
-export const seqCursor = ({ jobId, seq, mark }: SeqPosition): string =>
+export const formatSeqCursor = ({ jobId, seq, mark }: SeqPosition): string =>
   encodeCursor('seq', { j: jobId, s: seq, m: mark })
 
-export const eventCursor = (event: FeedEvent): string => seqCursor({ ...event, mark: markEntry(event) })
+export const eventCursor = (event: FeedEvent): string => formatSeqCursor({ ...event, mark: markEntry(event) })
 
 /** Returns the cursor after the event that led to this version. */
 export async function readEventCursor({ id, version }: AtVersion, load: Loaders): Promise<string> {
   const mark = await load.eventMark.load(eventId({ jobId: id, seq: version }))
-  return seqCursor({ jobId: id, seq: version, mark: mark ?? undefined })
+  return formatSeqCursor({ jobId: id, seq: version, mark: mark ?? undefined })
 }
 
 export function openSeqCursor(jobId: string, cursor: string | null | undefined) {
@@ -53,7 +53,7 @@ export async function openEventsArgs(job: AtVersion, args: PageArgs, load: Loade
   return { ...args, after, before }
 }
 
-/** The list itself refuses cursors of other kinds. */
+/** Converts a cursor of an event to a cursor of the list. The list refuses cursors of other kinds. */
 async function listCursor(job: AtVersion, cursor: PageArgs['after'], load: Loaders): Promise<PageArgs['after']> {
   const place = cursor == null ? null : tryOpenCursor(cursor)
   if (place?.jobId !== job.id) return cursor
@@ -75,5 +75,5 @@ async function isOtherEvent({ jobId, seq, mark }: SeqPosition, load: Loaders): P
   return stored !== null && stored !== mark
 }
 
-export const feedCursor = ({ position, mark, toldMs }: FeedPosition): string =>
+export const formatFeedCursor = ({ position, mark, toldMs }: FeedPosition): string =>
   encodeCursor('pos', { p: position, m: mark, t: toldMs })

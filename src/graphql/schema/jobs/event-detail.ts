@@ -115,6 +115,6 @@ export const JobEventDetail = builder.unionType('JobEventDetail', {
   resolveType: (detail) => detailTypes[(detail as unknown as { type: Described }).type],
 })
 
-/** null: the event has no details. */
+/** Reads the details of an event; null: the event has no details. */
 export const readDetail = ({ type, metadata }: FeedEvent) =>
   metadata === null || !hasDetailType(type) ? null : ({ ...metadata, type } as never)

@@ -16,6 +16,6 @@ export const JobFairShare = builder.objectRef<FairShare>('JobFairShare').impleme
     }),
 })
 
-/** Whether priorities have no effect on the job. */
-export const ordersByShare = async ({ pool }: Pick<JobRow, 'pool'>, load: Loaders): Promise<boolean> =>
+/** true: the pool orders jobs by fair share, so priorities have no effect. */
+export const isOrderedByShare = async ({ pool }: Pick<JobRow, 'pool'>, load: Loaders): Promise<boolean> =>
   (await load.pool.load(pool))?.policy === 'FAIR_SHARE'

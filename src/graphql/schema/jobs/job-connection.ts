@@ -6,7 +6,7 @@ import type { PageArgs } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobRef } from '../frame/refs.ts'
-import { feedCursor } from './event-cursor.ts'
+import { formatFeedCursor } from './event-cursor.ts'
 
 /** Fields of a list of jobs beyond its page. */
 interface JobList {
@@ -19,7 +19,7 @@ builder.objectFields(JobConnection, (t) => ({
   asOf: t.field({
     type: 'Cursor',
     description: 'Pass it to jobUpdates(after:) to receive every later change.',
-    resolve: ({ head }, _args, { domain }) => feedCursor({ ...head, toldMs: domain.time.nowMs() }),
+    resolve: ({ head }, _args, { domain }) => formatFeedCursor({ ...head, toldMs: domain.time.nowMs() }),
   }),
 }))
 

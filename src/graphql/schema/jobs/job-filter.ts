@@ -57,7 +57,7 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
-/** The index finds names and prefixes; any other glob, and a text, is compared with every name. */
+/** true: the filter must compare every name. The index finds only whole names and prefixes, not texts and other globs. */
 export const isScan = (filter: Pick<JobFilter, 'name' | 'text'> | null | undefined): boolean =>
   filter?.text != null || (filter?.name != null && !/^[^*?]+\*?$/.test(filter.name))
 
@@ -100,8 +100,8 @@ function selectIndexes({ states, stateCategories }: JobFilter, by: JobOrderField
 }
 
 /**
- * Restricts the list to live or to final jobs, which have separate indexes. In the other orders the finish time tells
- * them apart: PostgreSQL then sorts the few live jobs instead of searching for them among all final ones.
+ * Restricts the list to live or to final jobs, which have separate indexes. In other orders the condition is on the finish
+ * time: PostgreSQL then sorts the few live jobs instead of searching for them among all final ones.
  */
 function selectPhase(wanted: readonly JobStateName[], by: JobOrderField): string[] {
   const over = wanted.filter(isFinal).length
@@ -165,7 +165,7 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   text(bind, value) {
     const folded = checkText(String(value))
     const part = bind(folded)
-    // Comparing the labels as one text first, which is fast, spares most jobs the search of each value.
+    // First compares all labels of a job as one text, which is fast and excludes most jobs.
     const escaped = bind(JSON.stringify(folded).slice(1, -1))
     const contains = (column: string) => `strpos(lower(${column} COLLATE "C"), ${part}) > 0`
     return `(starts_with(j.id, ${part}) OR ${contains('j.name')}

@@ -12,7 +12,7 @@ import { pairJobs, type SelectionOutcome } from '../frame/mutation-result.ts'
 import { catchOutage } from '../frame/unavailable.ts'
 import { filterSql, JobFilterInput } from './job-filter.ts'
 
-/** Acts on jobs by their ids, or on those that match a filter, from the oldest to the newest. */
+/** Acts on jobs by their ids, or on all jobs that match a filter, from the oldest to the newest. */
 
 const MatchingJobs = builder.inputType('MatchingJobs', {
   description:
@@ -59,7 +59,7 @@ export async function actOnSelection<Outcome>(
   const found = await readChangeable(listSql, viewer, { filter, action, condition })
   if (found.count !== expectedCount) throw new CountMismatch(expectedCount, found.count)
   const outcomes = await catchOutage(found.ids, work)
-  // If counting again fails, the answer must still tell what is done.
+  // If the second count fails, the response must still report the changed jobs.
   const left = await readChangeable(listSql, viewer, { filter, action, condition }).catch(() => ({
     count: found.count - outcomes.filter((outcome) => !(outcome instanceof Error)).length,
   }))

@@ -124,7 +124,7 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
   }),
 })
 
-/** Defaults of the input types. In changes to another spec they mean "omitted". */
+/** Default values of input fields. In a change of an existing spec, a default counts as an omitted field. */
 const filledIn: Readonly<Record<string, unknown>> = {
   inheritEnvironment: true,
   launcher: 'single',

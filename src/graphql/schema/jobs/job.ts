@@ -8,7 +8,7 @@ import type { Dependency } from '../../../platform/generated/client.ts'
 import { closureCost, positionCost, reasonCost } from '../../caller-limits.ts'
 import { collectNamesBelow } from '../../operation.ts'
 import { toConnection } from '../../rows/connection.ts'
-import { eventsParent } from '../../rows/listings.ts'
+import { formatEventsParent } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
@@ -19,7 +19,7 @@ import { CapacityReservationRef, JobRef, JobSessionRef, PoolRef, RunRef, Submiss
 import { ArtifactConnection } from './artifact.ts'
 import { JobEventConnection } from './event.ts'
 import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
-import { JobFairShare, ordersByShare } from './fair-share.ts'
+import { isOrderedByShare, JobFairShare } from './fair-share.ts'
 import { JobConnection, readNestedJobs } from './job-connection.ts'
 import { JobSpecRef, LabelRef, ResourcesRef } from './job-spec.ts'
 import { RunConnection } from './run.ts'
@@ -162,7 +162,7 @@ builder.node(JobRef, {
       description:
         'Current priority, higher first: `priorityOverride` if set, otherwise `basePriority` raised by waiting time; null: the pool orders by `fairShare`.',
       async resolve(job, _args, { load }) {
-        if (await ordersByShare(job, load)) return null
+        if (await isOrderedByShare(job, load)) return null
         const now = job.state === 'QUEUED' ? await load.priorityNow.load(job.id) : null
         return now ?? job.priorityOverride ?? job.basePriority
       },
@@ -229,7 +229,7 @@ builder.node(JobRef, {
       async resolve(job, _args, { viewer, load, domain: { singleUser } }) {
         const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
         const left = isAlive(job.state) ? null : await load.leftOfJob.load(job.id)
-        const policy = (await ordersByShare(job, load)) ? 'FAIR_SHARE' : 'PRIORITY'
+        const policy = (await isOrderedByShare(job, load)) ? 'FAIR_SHARE' : 'PRIORITY'
         const permitsSessions = (await load.pool.load(job.pool))?.exec ?? false
         const sharesTeam = (await load.teamsOfUser.load(viewer.userId)).some(({ teamId }) => teamId === job.teamId)
         return listAllowedActions(viewer, { ...job, approval, left, policy, permitsSessions, sharesTeam }, singleUser)
@@ -256,7 +256,7 @@ builder.node(JobRef, {
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
         toConnection(
-          await load.eventsOfJob.load(eventsParent(job), await openEventsArgs(job, args, load)),
+          await load.eventsOfJob.load(formatEventsParent(job), await openEventsArgs(job, args, load)),
           (ids) => load.event.loadMany(ids),
           eventCursor,
         ),

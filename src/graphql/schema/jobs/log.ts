@@ -114,7 +114,7 @@ interface StartArgs {
   streams?: readonly (typeof logStreams)[number][] | null | undefined
 }
 
-/** Checks where a reader starts. */
+/** Checks the arguments that determine where reading a log starts. */
 export function checkLogStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
   if (after != null && lastLines != null) throw refusal('BAD_REQUEST', 'Give `after` or `lastLines`, not both')
   if (lastLines != null) demandLines('lastLines', lastLines)

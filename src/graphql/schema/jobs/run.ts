@@ -48,7 +48,7 @@ const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
 
 const secondMs = 1_000
 
-/** null: the run has not ended or never started. */
+/** Reads the usage of a run; null: the run has not ended or never started. */
 async function readUsage(
   { jobId, startedAt, finishedAt, cpuSeconds, maxMemoryBytes }: Run,
   { words }: Specs,

@@ -12,12 +12,12 @@ import { exposeColumns, objectFieldOrNull } from '../frame/fields.ts'
 import { HoldRef, JobRef, PoolNodeRef } from '../frame/refs.ts'
 import { parseScope, Scope } from '../frame/scope.ts'
 
-/** Scheduling details never reveal jobs that the viewer may not see, not even their ids. */
-const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>
+/** true: the viewer may see the job. Scheduling details must not reveal other jobs, not even their ids. */
+const maySeeJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>
   viewer.permissions.has('job.view.all') || (await load.job.load(jobId)) !== null
 
 const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =>
-  reason.jobId === null || (await seesJob(reason.jobId, context)) ? reason : hideBlockingJob(reason)
+  reason.jobId === null || (await maySeeJob(reason.jobId, context)) ? reason : hideBlockingJob(reason)
 
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
@@ -122,7 +122,7 @@ export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').impl
     message: t.string({
       description: 'Basis of the estimate, for humans; without times, the jobs for whose unknown end the job waits.',
       resolve: async ({ basis, unknown }, _args, context) => {
-        const seen = await Promise.all(unknown.slice(0, namesMax).map((jobId) => seesJob(jobId, context)))
+        const seen = await Promise.all(unknown.slice(0, namesMax).map((jobId) => maySeeJob(jobId, context)))
         const named = unknown.filter((_, at) => seen[at])
         const others = unknown.length - named.length
         const rest = others > 0 ? [`${others} ${named.length > 0 ? 'other ' : ''}${others === 1 ? 'job' : 'jobs'}`] : []

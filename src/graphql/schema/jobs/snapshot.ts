@@ -65,8 +65,8 @@ interface Created extends AnnouncedSnapshot {
   upload: { url: string; expiresAt: Date } | null
 }
 
-/** The token of a run is not one of its user, so the ticket does not depend on it. */
-const asOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
+/** Converts a viewer with a run token to the run's owner, because a ticket must not depend on that token. */
+const toOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
   viewer.run === null ? viewer : { ...viewer, userId: await findSenderOwner(domain, viewer), token: null }
 
 declareMutation('createSnapshot', {
@@ -109,7 +109,7 @@ declareMutation('createSnapshot', {
     const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
     if (created.isComplete) return { ...created, upload: null }
     const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
-    const { ticket, expiresAt } = await createTicket(domain, await asOwner(domain, viewer), path)
+    const { ticket, expiresAt } = await createTicket(domain, await toOwner(domain, viewer), path)
     return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
   },
 })

@@ -125,7 +125,7 @@ builder.objectFields(PoolNodeRef, (t) => ({
   stateAt: t.expose('stateAt', { type: 'DateTime', description: 'When the state last changed.' }),
 }))
 
-/** The run that holds a GPU; null: none, or the backend chooses the GPUs. */
+/** Reads the run that holds a GPU; null: no run does, or the backend chooses the GPUs. */
 async function readHolder({ nodeId, index }: { nodeId: string; index: number }, load: RequestContext['load']) {
   const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
   const holding = node?.isDelegated ? undefined : held.find((each) => each.index === index)

@@ -41,7 +41,7 @@ function containsSql(columns: readonly string[], given: string, bind: Bind): str
   return `(${columns.map((column) => `strpos(lower(coalesce(${column}, '') COLLATE "C"), ${part}) > 0`).join(' OR ')})`
 }
 
-export function usersWhere(filter: typeof UserFilter.$inferInput, bind: Bind): string {
+export function buildUsersCondition(filter: typeof UserFilter.$inferInput, bind: Bind): string {
   const { text: given, levels, teams, disabled } = filter
   const conditions = [
     given == null ? '' : containsSql(['u.name', 'u.display_name', 'u.email'], given, bind),
@@ -54,5 +54,5 @@ export function usersWhere(filter: typeof UserFilter.$inferInput, bind: Bind): s
   return conditions.filter(Boolean).join(' AND ') || 'TRUE'
 }
 
-export const teamsWhere = ({ text: given }: typeof TeamFilter.$inferInput, bind: Bind): string =>
+export const buildTeamsCondition = ({ text: given }: typeof TeamFilter.$inferInput, bind: Bind): string =>
   given == null ? 'TRUE' : containsSql(['t.name', 't.account'], given, bind)

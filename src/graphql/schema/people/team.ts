@@ -12,7 +12,7 @@ import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { TeamRef } from '../frame/refs.ts'
-import { PeopleOrderType, TeamFilter, teamsWhere } from './people-filter.ts'
+import { buildTeamsCondition, PeopleOrderType, TeamFilter } from './people-filter.ts'
 import { UserConnection } from './user.ts'
 
 builder.node(TeamRef, {
@@ -53,7 +53,7 @@ declareList('teams', TeamConnection, {
     const visible = seesPeople(viewer)
       ? 'TRUE'
       : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
-    return `${visible} AND ${teamsWhere(filter ?? {}, bind)}`
+    return `${visible} AND ${buildTeamsCondition(filter ?? {}, bind)}`
   },
   loader: (load) => load.team,
 })

@@ -16,7 +16,7 @@ import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { NameOrIdInput } from '../frame/name-or-id.ts'
 import { TeamRef, UserRef } from '../frame/refs.ts'
-import { PeopleOrderType, UserFilter, usersWhere } from './people-filter.ts'
+import { buildUsersCondition, PeopleOrderType, UserFilter } from './people-filter.ts'
 
 const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string }>('UserIdentity').implement({
   description: 'Identity of a user at an OpenID provider.',
@@ -32,7 +32,7 @@ const words = {
     'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
 } as const
 
-/** All contents of the user are summed. */
+/** Cost of summing the sizes of all stored contents of a user. */
 const storedBytesCost = 10
 
 /** Resolves a field that only the user and holders of user.write may read. */
@@ -129,7 +129,7 @@ declareList('users', UserConnection, {
   }),
   listing: ({ orderBy }) => usersListing(orderBy ?? 'CREATED_AT'),
   where: ({ filter }, { viewer }, bind) =>
-    `${seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`} AND ${usersWhere(filter ?? {}, bind)}`,
+    `${seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`} AND ${buildUsersCondition(filter ?? {}, bind)}`,
   loader: (load) => load.user,
 })
 

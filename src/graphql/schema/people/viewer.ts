@@ -80,7 +80,7 @@ builder.node(ViewerRef, {
 
 const emptyWorkload = { pendingCount: 0, runningCount: 0, blockedCount: 0 }
 
-/** Up to this number the jobs of a user are counted; beyond it the last count of the leader is used. */
+/** Maximum number of jobs of a user that are counted. Above it, the last count of the leader is used. */
 const countedMax = 20_000
 
 /** The gate comes from a join, not a constant, so that PostgreSQL reads the index of the lane, not that of all gated entries. */

@@ -117,7 +117,7 @@ function filterSql({ statuses, decidable, requestedBy, rules }: Filter, { bind, 
   return conditions.filter(Boolean).join(' AND ') || 'TRUE'
 }
 
-/** The index of open requests does not apply to an expression over the status. */
+/** Compares the column itself, because the index of open requests does not apply to an expression over the status. */
 const statusSql = (statuses: readonly string[], isOneOf: (values: readonly string[]) => string) =>
   statuses.join() === 'PENDING'
     ? isPendingSql('a')

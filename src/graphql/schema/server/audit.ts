@@ -73,7 +73,7 @@ const AuditFilter = builder.inputType('AuditFilter', {
 
 type Filter = typeof AuditFilter.$inferInput
 
-/** An entry gets its number within 100 ms of the change and is hidden before. */
+/** Builds the condition. An entry is hidden until it gets its number, within 100 ms of the change. */
 function filterSql({ actors, operations, objectIds, since, until }: Filter, bind: Bind): string {
   const conditions = [
     actors == null ? '' : `a.actor_id = ANY(${bind(actors)}::text[])`,
@@ -85,7 +85,7 @@ function filterSql({ actors, operations, objectIds, since, until }: Filter, bind
   return ['a.seq IS NOT NULL', ...conditions.filter(Boolean)].join(' AND ')
 }
 
-/** job.* matches all operations of jobs. */
+/** Converts an operation to a LIKE pattern: `job.*` matches all operations of jobs. */
 const toPattern = (operation: string) => operation.replace(/[\\%_]/g, '\\$&').replace(/\*$/, '%')
 
 builder.queryField('auditLog', (t) =>

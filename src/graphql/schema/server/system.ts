@@ -17,7 +17,7 @@ import { GpuRef, PoolRef } from '../frame/refs.ts'
 interface Snapshot {
   at: Date
   machine: MachineReport | null
-  /** Read once, by the first field that needs them. */
+  /** Reads the conditions once, for the first field that needs them. */
   readConditions: () => Promise<Conditions>
 }
 

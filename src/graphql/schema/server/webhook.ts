@@ -34,7 +34,7 @@ const DeliveryState = builder.enumType('WebhookDeliveryState', {
 
 const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery')
 
-/** Deliveries and the configuration write JOB_FAILED as job.failed. */
+/** Event types. Deliveries and the configuration write JOB_FAILED as job.failed. */
 const WebhookEventType = builder.enumType('WebhookEventType', {
   description: 'Type of an event that webhooks send. Its body and the configuration write JOB_FAILED as job.failed.',
   values: Object.fromEntries(

@@ -12,7 +12,7 @@ import { builder } from '../frame/builder.ts'
 import { StreamResetReason } from '../frame/enums.ts'
 import { exposeColumns, requireRow } from '../frame/fields.ts'
 import { JobEventRef, JobRef, RunRef } from '../frame/refs.ts'
-import { feedCursor, openSeqCursor, seqCursor } from '../jobs/event-cursor.ts'
+import { formatFeedCursor, formatSeqCursor, openSeqCursor } from '../jobs/event-cursor.ts'
 import { JobFilterInput } from '../jobs/job-filter.ts'
 import { checkLogStart, includedStreams, LogGapRef, LogLineRef, logCursor, type OfJob } from '../jobs/log.ts'
 
@@ -144,7 +144,7 @@ const TailMessageRef = builder.unionType('TailMessage', {
 const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
 
 const batchBytes = 65_536
-/** Default batches per largest batch. */
+/** Returns the number of default batches that fit into a batch of `bytes`, up to 16. */
 const countBatches = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
 
 builder.subscriptionField('jobStatus', (t) =>
@@ -157,7 +157,7 @@ builder.subscriptionField('jobStatus', (t) =>
       feed.jobStatus({ viewer, jobId, ...openSeqCursor(jobId, lastEventId ?? cursor) }),
     resolve: (message: JobStatusMessage, { jobId }, { load, reportCursor }) => {
       if (message.kind === 'transitions') load.job.prime(jobId, message.job)
-      const cursor = seqCursor({ jobId, seq: message.cursor, mark: message.mark })
+      const cursor = formatSeqCursor({ jobId, seq: message.cursor, mark: message.mark })
       reportCursor?.(cursor)
       return { ...message, cursor }
     },
@@ -188,7 +188,7 @@ builder.subscriptionField('jobUpdates', (t) =>
     resolve: (message: JobUpdatesMessage, _args, { load, reportCursor }) => {
       if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
       const { cursor: position, mark, toldMs } = message
-      const cursor = feedCursor({ position, mark, toldMs })
+      const cursor = formatFeedCursor({ position, mark, toldMs })
       reportCursor?.(cursor)
       return { ...message, cursor }
     },
