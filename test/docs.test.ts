@@ -209,7 +209,7 @@ test('the examples of launchers and scripts work', async () => {
   expect(scripts).toBe('hello from the job\nafter the job\n')
 })
 
-test('the examples inside a job work', async () => {
+test('the examples in docs/inside-a-job.md work', async () => {
   const [commands, curl, continued, ...more] = await typed('inside-a-job.md')
   expect(more).toEqual([])
   expect(commands).toMatch(/progress +100 % · half way/)

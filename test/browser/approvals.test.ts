@@ -35,7 +35,7 @@ describeConsole('the page of approvals', (subject) => {
     return (data as { job: { approval: never } }).job.approval
   }
 
-  it('lets one of two leads win who decide in the same second, and names the winner to the other', async () => {
+  it('accepts one decision if two leads decide in the same second, and tells the other who decided', async () => {
     const id = await submit(server, 'contested', 'true', tokens['ann'])
     const pages = await Promise.all([open('ben'), open('cleo')])
     for (const page of pages) {
@@ -52,7 +52,7 @@ describeConsole('the page of approvals', (subject) => {
     for (const page of pages) await page.context().close()
   })
 
-  it('shows a request at once, and rejects it by the keyboard with a reason', async () => {
+  it('shows a new request at once, and lets a lead reject it by keyboard with a reason', async () => {
     const page = await open('ben')
     await page.getByText('Nothing waits for a decision').waitFor()
     const id = await submit(server, 'late', 'true', tokens['ann'])
@@ -69,7 +69,7 @@ describeConsole('the page of approvals', (subject) => {
     await page.context().close()
   })
 
-  it('approves several with one comment, and shows the requester what became of them', async () => {
+  it('approves several requests with one comment, and shows the requester the decisions', async () => {
     const ann = await open('ann')
     for (const name of ['one', 'two']) await submit(server, name, 'true', tokens['ann'])
     await row(ann, 'two').waitFor()

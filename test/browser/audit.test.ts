@@ -32,7 +32,7 @@ describeConsole('records', (subject) => {
     )
   const formatAt = (at = '') => formatMoment(Date.parse(at), Date.now())
 
-  it('the audit log has names and times with seconds, and shows equal entries as one', async () => {
+  it('the audit log shows names and times with seconds, and folds equal entries', async () => {
     await page.goto(`${server.url}/audit`)
     const [newest] = (await read()).auditLog.nodes
     await row(page, 'ann').filter({ hasText: 'user.create' }).getByText(formatAt(newest?.at)).waitFor()
@@ -46,7 +46,7 @@ describeConsole('records', (subject) => {
     expect(await row(page, 'first').count()).toBe(1)
   })
 
-  it('the audit log says that its users could not be read, and reads them again', async () => {
+  it('the audit log says that reading users failed, and retries', async () => {
     await page.route('**/graphql', (route) =>
       route.request().postData()?.includes('query FindUsers')
         ? route.fulfill({ json: { errors: [{ message: 'Not now.', extensions: { code: 'FORBIDDEN' } }] } })

@@ -35,7 +35,7 @@ describeConsole('jobs side by side', (subject) => {
       { ids },
     )
 
-  it('states, first errors and usage stand beside each other, and what differs is marked', async () => {
+  it('states, first errors and usage are shown side by side, and differences are marked', async () => {
     const isOver = async () => (await read()).nodes.map(({ state }) => state).join() === 'SUCCEEDED,FAILED'
     await until(isOver, { what: 'both jobs ended' })
     await page.goto(`${server.url}/jobs/compare?ids=${ids.join()}`)

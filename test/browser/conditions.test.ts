@@ -9,7 +9,7 @@ describeConsole('conditions', (subject) => {
     server = await subject.start('conditions', { pools: localPools, server: { roles: ['api'] } })
   })
 
-  it('shows a condition within a minute, since when, and the next commands', async () => {
+  it('shows a condition within a minute, with its start and the next commands', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/about`)

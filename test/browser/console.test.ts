@@ -86,7 +86,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('says that it is not live while the server is away, keeps what it shows, and comes back by itself', async () => {
+    it('says that it has no connection during an outage, keeps its content, and reconnects by itself', async () => {
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       await row(page, 'numbers').waitFor()
@@ -102,7 +102,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('tries a stylesheet of a page again that did not load', async () => {
+    it('loads a stylesheet of a page again after a failure', async () => {
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       await row(page, 'numbers').waitFor()

@@ -16,7 +16,7 @@ const mib = 1024 * 1024
 const bytes = 1024 * mib
 const printing = `seq -f 'step %.0f of a long run: ${'loss and accuracy '.repeat(10)}' 1 100000000 | head -c ${bytes}`
 const cuts = 3
-/** The memory of the server does not grow with the log. */
+/** Maximum growth of the server's memory, whatever the size of the log. */
 const growthMax = 160 * mib
 const resumeMsMax = 900_000
 
@@ -26,7 +26,7 @@ async function hash(source: NodeJS.ReadableStream): Promise<string> {
   return sha256.digest('hex')
 }
 
-/** Resident bytes of a process: now, or the most since `resetPeak`. */
+/** Reads the resident bytes of a process: now (VmRSS), or the peak since `resetPeak` (VmHWM). */
 async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024
@@ -60,7 +60,7 @@ describeLongConsole('a large download', (subject) => {
     await server?.end()
   })
 
-  /** Both downloads together raise the memory of the server by a bounded amount. */
+  /** Checks that the memory of the server grows by at most `growthMax` during `work`. */
   async function withFlatMemory(work: () => Promise<void>): Promise<void> {
     const before = await readMemory(server.pid, 'VmRSS')
     await resetPeak(server.pid)

@@ -20,7 +20,7 @@ const panels = [
   '/policies/rules?open=new',
   '/policies/reservations?open=new',
 ]
-/** Keys of the page of a job, and what each opens. */
+/** Keys of the page of a job, and the dialog that each opens. */
 const layers = [
   ['?', 'dialog'],
   ['Control+k', 'dialog'],
@@ -29,16 +29,16 @@ const layers = [
 const refusal = { errors: [{ message: 'The database does not answer.', extensions: { code: 'UNAVAILABLE' } }] }
 
 const themes = ['light', 'dark'] as const
-/** Only these depend on the theme: the light one is checked by all rules. */
+/** Rules that depend on the theme. The light theme is checked by all rules, the dark one only by these. */
 const colorRules = ['color-contrast', 'link-in-text-block']
 
-/** Serious and critical findings of axe, with the places that have them. */
+/** Returns the serious and critical findings of axe, with their elements. */
 const findBarriers = (page: Page, theme: (typeof themes)[number]): Promise<string[]> =>
   page.evaluate(`axe.run(document, ${JSON.stringify(theme === 'light' ? {} : { runOnly: colorRules })}).then(({ violations }) => violations
     .filter(({ impact }) => ['serious', 'critical'].includes(impact))
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`)
 
-/** Parts that make the page scroll sideways, and controls that a box around them cuts off. */
+/** Finds elements that make the page scroll sideways, and controls that are cut off. */
 const findCuts = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const name = (element) => element.tagName.toLowerCase() + ' ' + (element.ariaLabel ?? element.innerText ?? '').slice(0, 40)
@@ -97,7 +97,7 @@ describeLongConsole('every page, for everyone', (subject) => {
     return found
   }
 
-  /** Barriers and cuts in both themes. */
+  /** Finds barriers and cuts in both themes. */
   const findAll = async (page: Page) => {
     const found: string[] = []
     for (const theme of themes) {

@@ -20,7 +20,7 @@ describeConsole('the page of a job', (subject) => {
     context = await subject.openContext()
   })
 
-  it('says how a job ended, shows its last errors, and offers the change that helps', async () => {
+  it('says how a job ended, shows its last errors, and offers a change that would have helped', async () => {
     const id = await run(['--name', 'late', ...small, '--max-run-time', '2s'], 'echo "ValueError: no data"; sleep 60')
     const page = await open(`/jobs/${id}`)
     await page.getByText('Failed on n1').waitFor()
@@ -117,7 +117,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('walks through the list by brackets', async () => {
+  it('opens the next and previous job of the list by the keys ] and [', async () => {
     const page = await open('/jobs')
     const rows = page.locator('[role=row][data-id]')
     await rows.nth(1).waitFor()
@@ -153,7 +153,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('goes back by Esc to where one came from, with the filter and the place in the list', async () => {
+  it('goes back to the list by Esc, with its filter and scroll position', async () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
     await run(['--name', 'later', ...small, '--not-before', tomorrow, '--sweep', 'i=1..60'], 'true')
     const page = await open('/')

@@ -6,7 +6,7 @@ import { readFocus } from './support/focus.ts'
 import { settle } from './support/pages.ts'
 
 const ticks = 'sh -c "for i in $(seq 600); do echo tick $i; sleep 0.2; done"'
-/** The focus has not left the page after its last control. */
+/** true: the focus is on an element, and has not left the page after the last control. */
 const hasStop = 'document.activeElement !== document.body'
 
 describeLongConsole('the console by keyboard alone', (subject) => {
@@ -28,7 +28,7 @@ describeLongConsole('the console by keyboard alone', (subject) => {
   const press = async (page: Page, ...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key)
   }
-  /** The focus arrives at the element of this name, and is visible there. */
+  /** Waits until the element with this name has a visible focus. */
   const expectFocus = (page: Page, name: string | RegExp) => expect.poll(() => readFocus(page)).toMatch(name)
 
   it('submits a job, reads and searches its log, and cancels it', async () => {
@@ -80,7 +80,7 @@ describeLongConsole('the console by keyboard alone', (subject) => {
     await press(page, 'j')
     await expectFocus(page, 'button big-one')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
-    // The same page once more: the second key is part of `g a`, and approves nothing.
+    // `g a` opens the same page again; its second key approves nothing.
     await press(page, 'g', 'a', 'j')
     await expectFocus(page, /button big-/)
     expect((await berth(server, ['ls', '--state', 'blocked', '-o', 'ids'], adminToken)).split('\n')).toHaveLength(2)

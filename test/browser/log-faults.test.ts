@@ -42,8 +42,8 @@ describe('a log that is followed', () => {
     until(() => lines.state().lineCount >= count, { what: `line ${count} is there` })
 
   /**
-   * The lines of the page, in their order, are the stored bytes. Each stream for itself: a line that is printed in two
-   * parts has bytes of the other stream between them.
+   * Compares the lines of the page with the stored bytes, separately for each stream, because a line that is printed in
+   * two parts may have bytes of the other stream between them.
    */
   async function compare(lines: LogLines, jobId: string): Promise<void> {
     await until(() => lines.state().isFinal, { what: 'the log ends' })
@@ -69,7 +69,7 @@ describe('a log that is followed', () => {
     return Buffer.from(await response.arrayBuffer())
   }
 
-  it('has every stored byte once after cut connections and kill -9 of the server', async () => {
+  it('shows every stored byte once after cut connections and kill -9 of the server', async () => {
     const jobId = await submit(server, 'followed', print(0.1))
     const lines = follow(jobId)
     for (const count of [300, 600]) {
@@ -84,7 +84,7 @@ describe('a log that is followed', () => {
     await compare(lines, jobId)
   })
 
-  it('is polled where no stream comes through', async () => {
+  it('is polled if a proxy blocks streams', async () => {
     for (const kind of ['websocket', 'sse'] as const) proxy.blocked.add(kind)
     const jobId = await submit(server, 'polled', print(0.03))
     await compare(follow(jobId), jobId)

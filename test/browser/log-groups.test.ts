@@ -74,7 +74,7 @@ describeConsole('groups of lines', (subject) => {
     await page.close()
   })
 
-  it('fold as a job goes on, but not under a reader', async () => {
+  it('fold when the next group begins, but not if the user has scrolled to them', async () => {
     const go = join(subject.directory, 'groups-go')
     const wait = `until [ -e ${go} ]; do sleep 0.1; done`
     const live = await submit(server, 'live', `echo '--- First'; seq 300; ${wait}; echo '--- Second'; seq 5; sleep 600`)

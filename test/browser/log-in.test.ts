@@ -36,14 +36,14 @@ describeConsole('the log-in by OpenID', (subject) => {
     await logInAtProvider(page)
   }
 
-  /** All that a page of the server could leave behind. */
+  /** Collects everything that a page of the server may leave in the browser. */
   const traces = async (context: BrowserContext, page: Page) => [
     page.url(),
     await page.evaluate('JSON.stringify(localStorage) + document.cookie + document.referrer'),
     JSON.stringify((await context.cookies(server.url)).map(({ value }) => value)),
   ]
 
-  it('comes back to the page, renews during a live log without a gap, and ends in all tabs', async () => {
+  it('returns to the page, renews the token during a live log without a gap, and ends in all tabs', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     const sent: string[] = []
@@ -106,7 +106,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     await context.close()
   })
 
-  it('asks over the page when the provider ends the log-in, and keeps the input', async () => {
+  it('asks for a log-in in a dialog when the provider ends it, and keeps the input of the page', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs`)

@@ -49,7 +49,7 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.close()
   })
 
-  it('shows the first match while one types, and keeps the moves until the search has answered', async () => {
+  it('shows the first match while the user types, and delays moves until the search has results', async () => {
     const page = await open('#L1000')
     const release = Promise.withResolvers<void>()
     await page.route('**/graphql', async (route) => {
@@ -74,7 +74,7 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.close()
   })
 
-  it('shows a gap at its place, and an ended log with a gap is not complete', async () => {
+  it('shows a gap at its place, and does not call an ended log with a gap complete', async () => {
     const go = join(subject.directory, 'go')
     const lossy = await submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)
     const page = await context.newPage()

@@ -11,13 +11,13 @@ import { ShownPages } from './support/shown-pages.ts'
 import { createDraws, pool, Storm, stormSettings } from './support/storm.ts'
 import type { View } from './support/truth.ts'
 
-/** Numbers of pages beside the answers of the API, while jobs change and after a server was killed. */
+/** Compares numbers on pages with the API, while jobs change and after a server was killed. */
 
 interface Counts {
   rows: { key: string; count: number; byState: { state: JobState; count: number }[] }[]
 }
 
-/** The answer to the fields of all views. */
+/** The response of the API to the fields of all views. */
 interface Answer {
   pool: {
     used: { gpu: number }
@@ -96,7 +96,7 @@ const views: readonly View<Answer>[] = [
   {
     name: 'tabs of the jobs of a user',
     path: () => '/jobs?user=ben',
-    // All of them are jobs of ben.
+    // All jobs belong to ben.
     facts: () => `all: jobCounts(by: STATE, first: 9) ${countFields}`,
     script: texts('nav[aria-label=States] a'),
     expect: ({ all }) => listTabs(all),

@@ -63,7 +63,7 @@ describeConsole('numbers of the first pages', (subject) => {
     await database?.close()
   })
 
-  it('the overview shows an operator who holds the GPUs, what waits and the jobs of the last day', async () => {
+  it('the overview shows an operator the holders of GPUs, the waiting jobs, and the jobs of the last day', async () => {
     const [ann, ben] = [await createPerson(server, 'ann'), await createPerson(server, 'ben')]
     const long = { SIM_RUN_SECONDS: '600' }
     const h100 = simulate('on-h100', 2, long)
@@ -111,7 +111,7 @@ describeConsole('numbers of the first pages', (subject) => {
     expect(await page.getByRole('main').locator('strong').allInnerTexts()).not.toContain('0')
   })
 
-  it('a bar of the last day tells its job and opens it', async () => {
+  it('a bar of the last day describes its job and opens it', async () => {
     await page.goto(`${server.url}/?rows=user`)
     const day = page.getByRole('region', { name: 'Last 24 hours' })
     await day.getByRole('link', { name: 'ben', exact: true }).waitFor()
@@ -157,7 +157,7 @@ describeConsole('numbers of the first pages', (subject) => {
     await row(page, 'zoe').getByRole('link', { name: '1', exact: true }).waitFor()
   })
 
-  it('a viewer is not offered what is refused', async () => {
+  it('a viewer sees no actions that the server would refuse', async () => {
     await berth(server, ['user', 'create', 'eve', '--level', 'VIEWER'], adminToken)
     const token =
       (await berth(server, ['token', 'create', 'test', '--user', 'eve'], adminToken)).split('\n').at(-1) ?? ''

@@ -96,7 +96,7 @@ describeLongConsole('administration', (subject) => {
     expect(await berth(server, ['user', 'info', 'ann'], adminToken)).toContain('ann@example.org')
   })
 
-  it('previews a rule, and the audit log shows and verifies what happened', async () => {
+  it('previews a rule, and lists and verifies the changes in the audit log', async () => {
     for (const name of ['train-1', 'train-2', 'eval']) await submit(server, name, 'true', adminToken)
     await page.goto(`${server.url}/policies/rules?open=new`)
     const panel = page.getByRole('complementary', { name: 'Details' })

@@ -8,13 +8,13 @@ import { adminToken, berth, describeLongConsole, localPools, submit } from './su
 import { goInside, settle } from './support/pages.ts'
 
 interface Action {
-  /** Page, and the button that is there for those who have the permission. */
+  /** The page, and the button that only viewers with the permission see. */
   path: string
   button: string
   permission: string
-  /** The permission of which a refusal speaks, if it is another one. */
+  /** The permission that a refusal names, if it differs. */
   forced?: string
-  /** From the button to the mutation. */
+  /** The steps between the button and the mutation. */
   finish?: (page: Page) => Promise<unknown>
 }
 
@@ -24,7 +24,7 @@ const fillAndPress = (values: Readonly<Record<string, string>>, name: string) =>
   await press(name)(page)
 }
 
-/** One action of each page that changes something, but those on jobs, which depend on the job. */
+/** An action of each page that changes something, except actions on jobs, which depend on the job. */
 const actions: readonly Action[] = [
   { path: '/workload/local', button: 'Process now', permission: 'POOL_PLAN' },
   { path: '/workload/local', button: 'Pause…', permission: 'LIMITS_WRITE', finish: press('Pause the pool') },
@@ -95,7 +95,7 @@ const actions: readonly Action[] = [
   },
 ]
 
-/** Nodes of the pool `gpu` can be added. */
+/** The pool `gpu` is one to which nodes can be added. */
 const pools = [...localPools, { name: 'gpu', executor: 'simulated', nodes: [{ name: 'g1', cpu: 8, memoryGib: 8 }] }]
 
 const levelsWithScopes = userLevels.flatMap((level) => tokenScopes.map((scope) => ({ level, scope })))
@@ -117,7 +117,7 @@ describeLongConsole('what the viewer may not do', (subject) => {
     jobId = await submit(server, 'of-the-administrator', 'sleep 600', adminToken)
   })
 
-  /** Without a load of the document. Each page has a title of its own. */
+  /** Opens a page without a reload, and waits for its title. */
   const visit = async (page: Page, path: string) => {
     if (new URL(page.url()).pathname === path) return
     const before = await page.title()
@@ -156,7 +156,7 @@ describeLongConsole('what the viewer may not do', (subject) => {
   describe('and is forced', () => {
     const weak = { 'a viewer': 'VIEWER ADMIN', 'a token to read with': 'ADMIN READ' } as const
 
-    it.each(Object.entries(weak))('is refused where it was asked, by the reason that fits %s', async (_who, key) => {
+    it.each(Object.entries(weak))('is refused in place, with the reason for %s', async (_who, key) => {
       const { page, close } = await open(adminToken)
       // The page is that of an administrator; its mutations arrive with the other token.
       await page.route('**/graphql', (route) => {

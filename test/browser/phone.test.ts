@@ -8,8 +8,8 @@ import { listPages, settle } from './support/pages.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Links and check boxes whose target, the area that takes a touch for them, is small. Links in sentences,
- * numbers of lines and bars of a chart may be small. */
+/** Finds links and checkboxes with a small touch target. Links in sentences, line numbers and bars of a chart may be
+ * small. */
 const findSmallTargets = `(() => {
   // A pixel less than wanted: the middle of an element may be between two.
   const min = 43
@@ -71,7 +71,7 @@ describeConsole('the console on a phone', (subject) => {
     return found
   }
 
-  it('links and check boxes have room for a finger', async () => {
+  it('links and checkboxes have large touch targets', async () => {
     const paths = [
       ...['/', '/jobs', `/jobs/${id}`, `/jobs/${id}/events`, '/jobs/compare', `/jobs/compare?ids=${id},${other}`],
       ...['/workload/local', '/cluster/local?view=table', '/sweeps/sweep/lr', '/people/users', '/usage'],
@@ -83,7 +83,7 @@ describeConsole('the console on a phone', (subject) => {
     expect(await visit(listPages({ jobId: id }), (page) => page.evaluate(findJumps))).toEqual([])
   })
 
-  it('a matrix scrolls in its own box, which takes the focus', async () => {
+  it('a matrix scrolls in its own focusable box', async () => {
     const page = await phone.newPage()
     await page.goto(`${server.url}/sweeps/sweep/lr`)
     const box = page.getByRole('region', { name: 'Matrix of the jobs' })
@@ -105,7 +105,7 @@ describeConsole('the console on a phone', (subject) => {
     await page.close()
   })
 
-  it('the log-in names the installation', async () => {
+  it('the log-in dialog shows the name of the installation', async () => {
     const page = await (await subject.openContext({ viewport: { width: 400, height: 800 } })).newPage()
     await page.goto(server.url)
     await page.getByRole('heading', { name: 'Log in to GPU lab' }).waitFor()

@@ -30,7 +30,7 @@ describeLongConsole('the pages of a pool', (subject) => {
   const open = (path: string) => page.goto(server.url + path)
   const line = (name: string) => row(page, name).filter({ hasText: /Queued/ })
 
-  it('the workload panel follows the jobs of others, and a limit that is changed in place starts them', async () => {
+  it('the workload page follows jobs of other users, and a changed limit starts them', async () => {
     await submit('first')
     await submit('second')
     await open('/workload/gpu')
@@ -96,7 +96,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     await row(page, 'a1').getByText('draining').waitFor()
   })
 
-  it('the map is a picture with the same nodes, where a click opens one', async () => {
+  it('the map shows the same nodes as the table, and a click opens a node', async () => {
     await open('/cluster/gpu?fits=4+GPU+>=+80+GiB')
     await page.getByText('0 of 2 nodes have room now').waitFor()
     const map = page.getByRole('img', { name: 'Map of 2 nodes with 16 GPUs' })

@@ -4,7 +4,7 @@ import type { BerthServer } from '../support/berth-server.ts'
 import { schema } from '../web/support/schema.ts'
 import { adminToken, describeLongConsole, submit } from './support/console.ts'
 
-/** Values for the fields that single members of `Problem` have. */
+/** Values for fields that only some members of `Problem` have. */
 const details = {
   requiredPermission: 'job.cancel.all',
   violations: [{ path: 'reason', rule: 'MAX_LENGTH', message: 'is too long', value: null }],
@@ -20,7 +20,7 @@ describeLongConsole('a refusal', (subject) => {
     server = await subject.startWithUsers('refusals')
   })
 
-  it.each(members)('by a %s is shown in the dialog that asked, with the input kept', async (member) => {
+  it.each(members)('by a %s is shown in the open dialog, which keeps its input', async (member) => {
     const id = await submit(server, 'refused', 'sleep 600', adminToken)
     const context = await subject.openContext({}, { server, token: adminToken })
     const page = await context.newPage()

@@ -14,7 +14,7 @@ describeConsole('the console and other pages', (subject) => {
     server = await subject.start('single')
   })
 
-  it('opens by a link of another site, which may not embed, read or post', async () => {
+  it('can be opened by a link of another site, which cannot embed it, read it or post to it', async () => {
     const id = await submit(server, 'linked', 'echo seen')
     const html = `<a href="${server.url}/jobs/${id}">job</a> <img src="${server.url}/favicon.svg">
       <iframe src="${server.url}/about"></iframe> <iframe name="target"></iframe>
@@ -39,7 +39,7 @@ describeConsole('the console and other pages', (subject) => {
     await new Promise((resolve) => other.close(resolve))
   })
 
-  it('loads the page again, once, when a part of it is gone after an update', async () => {
+  it('reloads the page once if a chunk of it is gone after an update', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(server.url)
@@ -57,7 +57,7 @@ describeConsole('the console and other pages', (subject) => {
     await context.close()
   })
 
-  it('shows a sentence and a way on for each broken URL', async () => {
+  it('shows a message and a next step for each broken URL', async () => {
     const id = await submit(server, 'broken', 'echo one')
     const context = await subject.openContext()
     const page = await context.newPage()
@@ -93,7 +93,7 @@ describeConsole('the console and other pages', (subject) => {
     await context.close()
   })
 
-  it('counts times by the clock of the server', async () => {
+  it('computes relative times by the clock of the server', async () => {
     await submit(server, 'clock', 'sleep 600')
     const context = await subject.openContext()
     await context.addInitScript(`{
@@ -146,7 +146,7 @@ describeConsole('a token that ends', (subject) => {
     server = await subject.startWithUsers('tokens')
   })
 
-  it('is asked for over the page, which stays with its input', async () => {
+  it('is asked for in a dialog, and the page keeps its input', async () => {
     const token = await berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)
     const context = await subject.openContext()
     const page = await context.newPage()

@@ -48,7 +48,7 @@ describeConsole('the terminal of a job', (subject) => {
     await page.close()
   })
 
-  it('takes a paste, in parts if it is large', async () => {
+  it('sends a paste, in parts if it is large', async () => {
     const page = await open()
     await page.keyboard.type('stty -echo; head -c 300000 | wc -c\n')
     await page.evaluate(`(() => {
@@ -73,7 +73,7 @@ describeConsole('the terminal of a job', (subject) => {
     await page.close()
   })
 
-  it('connects again after a cut, without loss', async () => {
+  it('reconnects after a lost connection without losing output', async () => {
     const proxy = await startProxy(server.url)
     const far = await subject.openContext({}, { server: { ...server, url: proxy.url }, token: adminToken })
     const page = await far.newPage()
@@ -92,7 +92,7 @@ describeConsole('the terminal of a job', (subject) => {
     await proxy.close()
   })
 
-  it('has beside it the command that reaches a port, where the server gives ports no names', async () => {
+  it('is accompanied by the forward command if ports have no host names', async () => {
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs/${job}/ports`)
     await page.getByLabel('Port of the job').fill('6006')
@@ -100,7 +100,7 @@ describeConsole('the terminal of a job', (subject) => {
     await page.close()
   })
 
-  it('is offered to those who may enter the job alone', async () => {
+  it('is offered only to users who may open sessions in the job', async () => {
     const token = await createPerson(server, 'eve')
     const other = await subject.openContext({}, { server, token })
     const own = await submit(server, 'own', 'sleep 600', token)

@@ -15,16 +15,16 @@ import { readFacts, type View, views } from './support/truth.ts'
 const kills = 20
 const cutsPerKill = 5 // A hundred together.
 const changes = 1_000
-/** The round with the long absence, and the one in which the pages move to another server. */
+/** The round with a long outage, and the round in which the pages move to another server. */
 const longRound = 7
 const movingRound = 12
 const longMs = 60_000
 /** Messages from before the kill are drawn within this time. */
 const settleMs = 5_000
-/** A page without a stream, as that of a deleted job, notices the outage by a read, every 30 s. */
+/** A page without a stream, such as that of a deleted job, notices an outage only by a read every 30 s. */
 const sinceMsMax = 40_000
 const clicks = 50
-/** Two plain ones, the long absence, and the move. */
+/** Rounds for a single view: two plain ones, the long outage, and the move. */
 const roundsAlone = [1, longRound, movingRound, 2]
 const pauseMsMax = 6_000
 const stormMsMax = 900_000
@@ -34,9 +34,9 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 describeLongConsole('pages in a storm', (subject) => {
   let database: TestDatabase
   let env: Record<string, string>
-  /** The pages see this one through the proxy. */
+  /** The server that the pages reach through the proxy. */
   let server: BerthProcess
-  /** Others change the data through this one. */
+  /** The server through which other users change the data. */
   let other: BerthProcess
   let proxy: CuttingProxy
   let api: Api
@@ -135,7 +135,7 @@ describeLongConsole('pages in a storm', (subject) => {
     await pages.awaitTruth()
   }
 
-  /** A person reads one page; all pages of the storm together keep the processors busy with their reads. */
+  /** Runs the rounds with a single open page, because all pages together would keep the processors busy. */
   async function rageBesideOne(view: View): Promise<string> {
     for (const page of context.pages()) await page.close()
     pages = new ShownPages(api, await findWaiting(), [view])
@@ -158,7 +158,7 @@ describeLongConsole('pages in a storm', (subject) => {
   }
 
   it(
-    'show the data of the server after each kill, and open the job that was drawn',
+    'show the data of the server after each kill, and a click opens the job that was drawn',
     async () => {
       await pages.awaitTruth()
       await Promise.all([clickRows(), rage()])

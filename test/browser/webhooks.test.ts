@@ -23,7 +23,7 @@ describeConsole('webhooks', (subject) => {
     await receiver?.[Symbol.asyncDispose]()
   })
 
-  it('shows them, sends a test event, resends and enables', async () => {
+  it('lists webhooks, sends a test event, resends deliveries, and enables a webhook', async () => {
     const context = await subject.openContext({}, { server, token: adminToken })
     const page = await context.newPage()
     await page.goto(`${server.url}/about`)

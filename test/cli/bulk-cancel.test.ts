@@ -30,7 +30,7 @@ async function countCancelled(): Promise<number> {
   return rows.length
 }
 
-it('a cancel of 10,000 jobs, interrupted twice and repeated, ends all of them', async () => {
+it('berth cancel of 10,000 jobs, interrupted twice and repeated, cancels all of them', async () => {
   const asked = setup.cli.startOnTerminal(cancel, { env })
   await asked.find(/Cancel 10000 jobs\? \[y\/N\]/)
   asked.child.stdin?.write('y\r')

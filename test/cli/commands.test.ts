@@ -25,7 +25,7 @@ describe('submit', () => {
     expect((await berth('logs', stdout.trim())).stdout).toBe(`${setup.cli.home}\n`)
   })
 
-  it('--follow prints only the output on stdout, and exits like the job', async () => {
+  it('--follow prints only the output on stdout, and exits with the code of the job', async () => {
     const followed = await berth('submit', '--mem', '1', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(followed.code).toBe(7)
     expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])

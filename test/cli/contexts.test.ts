@@ -152,7 +152,7 @@ describe('berth login --token', () => {
     expect((await interrupted.ended).code).toBe(130)
   })
 
-  it('asks for no log-in where there is one user', async () => {
+  it('needs no token for a server in single-user mode', async () => {
     one.singleUser = true
     expect(await account.run(['login', one.url])).toMatchObject({
       code: 0,
@@ -164,7 +164,7 @@ describe('berth login --token', () => {
 describe('the files of contexts', () => {
   const files = () => join(home, 'config/berth')
 
-  it('are for the own account alone', async () => {
+  it('are readable only for the own account', async () => {
     await logInToBoth()
     const modes = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
     expect(await modes(files())).toBe('700')
@@ -189,7 +189,7 @@ describe('the files of contexts', () => {
     expect((await account.run(['whoami'])).code).toBe(0)
   })
 
-  it('that are broken are refused with the way on', async () => {
+  it('that are broken are refused with the next step', async () => {
     await mkdir(join(files(), 'contexts'), { recursive: true })
     const path = join(files(), 'contexts/one.json')
     await writeFile(path, '{"url": 4', { mode: 0o600 })
@@ -235,7 +235,7 @@ describe('the server of a command', () => {
     expect([one.tokens, two.tokens]).toEqual([first, second])
   })
 
-  it('gets no token of a context of another origin', async () => {
+  it('does not get the token of a context with another origin', async () => {
     for (const url of [one.url, one.url.replace('127.0.0.1', 'localhost')]) {
       const { code, stderr } = await account.run(['whoami'], { env: { BERTH_URL: url } })
       expect(code === 6 || code === 4).toBe(true)
@@ -258,7 +258,7 @@ describe('the server of a command', () => {
     expect([one.tokens, two.tokens]).toEqual([Array(4).fill('token-1'), []])
   })
 
-  it('is asked by "berth up" only if it is on this machine', async () => {
+  it('is contacted by "berth up" only if it is on this machine', async () => {
     await account.run(['context', 'use', 'one'])
     const { stdout } = await account.run(['up'], { env: { BERTH_PORT: new URL(two.url).port } })
     expect(stdout).toBe(`Berth 0.1.0 is already running at ${two.url}\n`)
@@ -271,7 +271,7 @@ describe('the server of a command', () => {
     expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/credential.ts'])
   })
 
-  it('gives the words of a completion', async () => {
+  it('provides the values for completion', async () => {
     await account.run(['__complete', '--', 'ls', '--context', 'one', '--user', ''])
     expect([one.tokens, two.tokens]).toEqual([['token-1'], []])
     const { stdout } = await account.run(['__complete', '--', 'ls', '--context', ''])
@@ -314,7 +314,7 @@ describe('berth context', () => {
     expect([one.tokens, two.tokens]).toEqual([['token-1'], []])
   })
 
-  it('rm removes contexts, and no other one becomes current', async () => {
+  it('rm removes contexts, and makes no other context current', async () => {
     expect((await account.run(['context', 'rm', 'two', 'three'])).code).toBe(5)
     const { stdout } = await account.run(['context', 'ls', '-o', 'json'])
     expect(JSON.parse(stdout)).toMatchObject([{ id: 'one', isCurrent: false }])
@@ -323,7 +323,7 @@ describe('berth context', () => {
 })
 
 describe('berth logout', () => {
-  it('forgets the token of one context', async () => {
+  it('removes the token of one context', async () => {
     await logInToBoth()
     expect(await account.run(['logout', '--context', 'one'], { env: { BERTH_TOKEN: 'other' } })).toMatchObject({
       code: 0,

@@ -5,9 +5,9 @@ import { hostileMarkup, hostileSequences } from '../support/hostile-texts.ts'
 import { out, writeLog } from '../support/log.ts'
 import { useTestServer } from './server-and-cli.ts'
 
-/** Texts of other people in a terminal: every verb shows them, and none of them acts. */
+/** Every command shows texts of other users, and no control character in them reaches the terminal. */
 const setup = useTestServer()
-/** Jobs of which each text is hostile: `waiting` is QUEUED, `ended` is CANCELLED and has output. */
+/** Jobs whose texts are all hostile: `waiting` is QUEUED, `ended` is CANCELLED and has output. */
 const jobs = { waiting: '', ended: '' }
 
 const hostile = hostileSequences.join('')
@@ -111,7 +111,7 @@ describe('the output of a job', () => {
     expect((await follow.ended).stdout).toBe(bytes)
   })
 
-  it('has inert names of jobs before its lines', async () => {
+  it('is prefixed with inert job names', async () => {
     const { stdout } = await run('logs', jobs.ended, jobs.ended)
     expect(stdout.split('\n').slice(0, lines.length)).toEqual(lines.map((line) => `${shown} | ${line}`))
   })

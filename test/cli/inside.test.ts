@@ -21,6 +21,6 @@ it.each([
   expect(guessMediaType(names)).toBe(type)
 })
 
-it('a media type that no ending names is refused', () => {
+it('a name without a known extension is refused if no media type is given', () => {
   expect(() => guessMediaType(['model.bin', undefined, 'model'])).toThrow('the media type is missing')
 })

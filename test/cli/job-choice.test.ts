@@ -6,7 +6,7 @@ import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { out, writeLog } from '../support/log.ts'
 import { useTestServer } from './server-and-cli.ts'
 
-/** How commands name jobs: ids, @last, filters and sweeps. No job starts; jobs end because they are cancelled. */
+/** Ways to name jobs in commands: ids, @last, filters and sweeps. No job starts; jobs end because they are cancelled. */
 const setup = useTestServer()
 const { berth } = setup
 
@@ -64,7 +64,7 @@ describe('@last', () => {
 })
 
 describe('a job', () => {
-  it('is named by the newest own job of that name', async () => {
+  it('can be named by its name, which means the newest own job with this name', async () => {
     const ann = await setup.server.user('ann', 'RESEARCHER')
     await submit('--name', 'resnet', '--', 'true')
     const newest = await submit('--name', 'resnet', '--', 'true')
@@ -75,13 +75,13 @@ describe('a job', () => {
     expect(await info(retried)).toMatchObject({ retryOf: { id: newest }, spec: { command: ['echo', 'resnet'] } })
   })
 
-  it('is named by the end of its id, if no other id ends so', async () => {
+  it('can be named by the end of its id if no other id ends so', async () => {
     const id = await submit('--', 'true')
     expect(await info(id.slice(-8))).toMatchObject({ id })
     expect(await info(id.slice(-8).toUpperCase())).toMatchObject({ id })
   })
 
-  it('is not named by an end that several ids have', async () => {
+  it('cannot be named by an end that several ids have', async () => {
     const nodes = ['job_01abc', 'job_02abc', 'job_03xyz'].map((id) => ({ id }))
     const request = async (_: unknown, { filter }: { filter?: { name?: string } }) => ({
       viewer: { user: { id: 'user_1' } },
@@ -123,7 +123,7 @@ it('counts one job as "1 job"', async () => {
 })
 
 describe('a sweep', () => {
-  it('is waited for, and exits as the worst of its jobs', async () => {
+  it('makes --wait end with the exit code of its worst job', async () => {
     const waiting = setup.cli.begin(['submit', '--label', 'sweep=waited', '--sweep', 'n=1..3', '--wait', '--', 'true'])
     await waiting.find(/3 jobs; "berth ls/)
     const label = setup.cli.begin(['wait', '--label', 'sweep=waited', '--json', 'id,state', '-o', 'jsonl'])
@@ -188,7 +188,7 @@ describe('a sweep', () => {
   })
 })
 
-it('info has no run before the first one', async () => {
+it('info shows no run before the first run has started', async () => {
   expect((await berth('info', await submit('--', 'true'))).stdout).not.toMatch(/^run /m)
   expect((await berth('info', await submit('--attempts', '3', '--', 'true'))).stdout).toMatch(/^run +at most 3$/m)
 })

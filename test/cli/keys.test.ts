@@ -6,7 +6,7 @@ beforeAll(async () => {
   for (const name of ['train', 'evaluate', 'clean']) await setup.berth('submit', '--name', name, '--', 'true')
 })
 
-it('a missing job is chosen on a terminal: typing narrows the list', async () => {
+it('a command without its job prompts for one on a terminal, and typing filters the list', async () => {
   const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?[\s\S]*clean[\s\S]*evaluate[\s\S]*train/)
   info.child.stdin?.write('eval')
@@ -33,7 +33,7 @@ it('top cancels a job by keys, and restores the screen', async () => {
   )
 })
 
-it('a choice that is cancelled, and a missing job in a pipe, are usage errors', async () => {
+it('a cancelled prompt, and a missing job in a pipe, are usage errors', async () => {
   const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?/)
   info.child.stdin?.write('\u0003')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { useBerth } from './server-and-cli.ts'
 
-/** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
+/** Limits, dry runs and --no-wait on the command line, with a server that runs jobs. */
 const setup = useBerth()
 const { berth } = setup
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
   path = join(folder, 'lock')
 })
 
-it('one at a time holds the lock, also after a failure', async () => {
+it('only one holder at a time has the lock, also after work that failed', async () => {
   let holders = 0
   const most: number[] = []
   const work = async () => {

@@ -31,17 +31,17 @@ export class LoginWorld {
     return this.server?.url ?? ''
   }
 
-  /** The name of the context that a log-in makes. */
+  /** Name of the context that a log-in creates. */
   get contextName(): string {
     return new URL(this.url).host.replace(':', '-')
   }
 
-  /** The command line of an account without files. */
+  /** Creates the command line of a new account without files. */
   async account(): Promise<CommandLine> {
     return new CommandLine(makeDirectory())
   }
 
-  /** Runs `berth login` up to the return from the provider. */
+  /** Runs `berth login` until the provider redirects. */
   async beginLogIn(account: CommandLine): Promise<{ command: Running; returnUrl: string }> {
     const command = account.begin(['login', this.url])
     const [address] = await command.find(/http:\S+\/auth\?\S+/)
@@ -65,7 +65,7 @@ export class LoginWorld {
     await writeFile(this.contextPath(account), JSON.stringify(context))
   }
 
-  /** The lock of a process. */
+  /** Writes a lock held by the process `pid`. */
   lock = (account: CommandLine, pid: number): Promise<void> =>
     writeFile(this.contextPath(account).replace(/json$/, 'lock'), `${hostname()} ${pid} mark`)
 }

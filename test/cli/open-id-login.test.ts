@@ -38,7 +38,7 @@ describe('berth login with the browser', () => {
     expect((await account.run(['whoami'])).stdout).toMatch(/valid until +renewed by the OpenID provider/)
   })
 
-  it('asks for a challenge, a state and a nonce, and returns to a port of this machine', async () => {
+  it('sends a challenge, a state and a nonce, and redirects to a local port', async () => {
     const account = await world.account()
     const { child, find, ended } = account.start(['login', world.url])
     const [address] = await find(/http:\S+\/auth\?\S+/)
@@ -56,7 +56,7 @@ describe('berth login with the browser', () => {
     expect(existsSync(world.contextPath(account))).toBe(false)
   })
 
-  it('refuses a return with another state, and still takes the right one', async () => {
+  it('rejects a callback with a wrong state, and then accepts the right one', async () => {
     const account = await world.account()
     const { command, returnUrl } = await world.beginLogIn(account)
     const changed = new URL(returnUrl)
@@ -70,7 +70,7 @@ describe('berth login with the browser', () => {
     expect((await command.ended).code).toBe(0)
   })
 
-  it('gives a code that is worth nothing without the verifier', async () => {
+  it('gets a code that is useless without the verifier', async () => {
     const account = await world.account()
     const command = account.start(['login', world.url])
     const [address] = await command.find(/http:\S+\/auth\?\S+/)
@@ -87,7 +87,7 @@ describe('berth login with the browser', () => {
     await command.ended
   })
 
-  it('reports in one line that a person refused', async () => {
+  it('reports in one line that the user refused', async () => {
     const account = await world.account()
     const { command, returnUrl } = await world.beginLogIn(account)
     const refused = new URL(returnUrl)
@@ -165,7 +165,7 @@ describe('a log-in that ends', () => {
     expect(existsSync(world.contextPath(account))).toBe(false)
   })
 
-  it('is forgotten also while the provider is away', async () => {
+  it('is removed even if the provider is unreachable', async () => {
     const account = await world.account()
     await world.logIn(account)
     const { openId } = await world.readContext(account)
@@ -182,7 +182,7 @@ describe('a provider without device log-in and revocation', () => {
   beforeAll(() => plain.open({ isPlain: true }))
   afterAll(() => plain.close())
 
-  it('refuses --device with the way to log in, and logout forgets all the same', async () => {
+  it('makes login refuse --device with the next step, and lets logout remove the log-in', async () => {
     const account = await plain.account()
     const { code, stderr } = await account.run(['login', plain.url, '--device'])
     expect(code).toBe(2)

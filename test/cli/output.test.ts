@@ -74,7 +74,7 @@ it.each([
   await expect(printed(args)).rejects.toMatchObject({ code: 'commander.invalidArgument' })
 })
 
-it('a notification goes to a terminal alone, without control characters of a job', () => {
+it('a notification is sent only to a terminal, without control characters of a job', () => {
   let text = ''
   const write = (chunk: unknown, _encoding: string, done: () => void) => {
     text += String(chunk)

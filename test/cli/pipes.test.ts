@@ -13,7 +13,7 @@ beforeAll(async () => {
     id = (await setup.berth('submit', '--name', name, '--', 'true')).stdout.trim()
 })
 
-/** Verbs that read, without those that follow until something ends. */
+/** Commands that read, without those that follow a job or a list. */
 const verbs = [
   'ls',
   'ls --group-by user',
@@ -64,7 +64,7 @@ describe('in a pipe', () => {
     expect(stdout).toBe('3\n')
   })
 
-  it('a reader that leaves ends the command quietly', async () => {
+  it('a reader that closes the pipe ends the command without an error', async () => {
     expect(await shell('berth ls -o jsonl | head -n 1 | wc -l')).toEqual({ stdout: '1\n', stderr: '' })
   })
 })

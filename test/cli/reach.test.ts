@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { expandSweep, readParameter } from '../../src/cli/reading/sweep.ts'
 import { repository } from '../support/sources.ts'
 
-/** Mutations without a verb, and the reason. */
+/** Mutations without a command, and the reason. */
 const elsewhere: Readonly<Record<string, string>> = {
   approveJobs: '"berth approve" takes several jobs, each with its version',
   rejectJobs: '"berth reject" takes several jobs, each with its version',
@@ -37,14 +37,14 @@ const isReachable = (mutation: string) =>
   )
 
 describe('every mutation of the API', () => {
-  it.each(mutations)('%s has a verb, or a reason why not', (mutation) => {
+  it.each(mutations)('%s has a command, or a reason why not', (mutation) => {
     expect({ mutation, isReachable: isReachable(mutation) }).toEqual({
       mutation,
       isReachable: !(mutation in elsewhere),
     })
   })
 
-  it('is known, if it has a reason', () => {
+  it('exists if the table has a reason for it', () => {
     expect(Object.keys(elsewhere).filter((name) => !mutations.includes(name))).toEqual([])
   })
 })
@@ -77,7 +77,7 @@ describe('a sweep', () => {
   })
 
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of a shell
-  it('fills {name}, leaves variables of a shell, and takes {{name}} for the text', () => {
+  it('replaces {name}, keeps shell variables, and unescapes {{name}}', () => {
     const [spec] = expandSweep(
       { command: ['--lr={lr}', 'echo ${lr}', '{{print}}', '{ "a": 1 }'] },
       readParameter('lr=1'),

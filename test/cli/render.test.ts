@@ -177,7 +177,7 @@ describe('exit codes and errors', () => {
   it.each([
     ['INTERNAL_SERVER_ERROR', 'see request id r1 in the log of the server'],
     ['GRAPHQL_VALIDATION_FAILED', undefined],
-  ])('with the code %s refer to the server log, or not: %s', (code, next) => {
+  ])('with the code %s have the next step %s', (code, next) => {
     expect(stopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
   })
 
@@ -203,12 +203,12 @@ describe('exit codes and errors', () => {
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
-  it('of the gate have the advice of the gate alone', () => {
+  it('of the gate have only the advice of the gate', () => {
     expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
     expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
   })
 
-  it('gives the advice to try again once', () => {
+  it('contain the advice to retry only once', () => {
     const next = (message: string) => stopForFailure(new RequestFailed('UNAVAILABLE', message)).next
     expect(next('The database is not available; try again')).toBeUndefined()
     expect(next('Bad Gateway')).toBe('try again in a moment')

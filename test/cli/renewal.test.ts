@@ -38,7 +38,7 @@ describe('a log-in by OpenID', () => {
     ['is renewed before it expires', { renewAtMs: 0 }, {}, whoamiInProcess],
     ['is renewed after it has expired', { renewAtMs: 0, expiresAtMs: 0 }, {}, whoami],
     ['is renewed when the server refuses its token', {}, { token: 'a.b.c' }, whoami],
-  ])('%s, once by ten commands at once', async (_, times, change, read) => {
+  ])('%s, only once by ten concurrent commands', async (_, times, change, read) => {
     const account = await loggedIn()
     const first = await world.readContext(account)
     await age(account, times)
@@ -66,7 +66,7 @@ describe('a log-in by OpenID', () => {
     expect(await countRenewals(() => whoami(account))).toBe(1)
   })
 
-  it('that cannot be renewed says in one line how to log in again', async () => {
+  it('that cannot be renewed makes a command say in one line how to log in again', async () => {
     const account = await loggedIn()
     world.issuer.hasEnded = true
     await age(account, { renewAtMs: 0 })
@@ -80,7 +80,7 @@ describe('a log-in by OpenID', () => {
     expect((await account.run(['ls', '--context', world.contextName])).code).toBe(6)
   })
 
-  it('that the provider does not renew says the same', async () => {
+  it('that the provider refuses to renew makes a command say the same', async () => {
     const account = await loggedIn()
     const { openId } = await world.readContext(account)
     await world.changeContext(account, { openId: { ...openId, refreshToken: null, renewAtMs: 0 } })
@@ -104,7 +104,7 @@ describe('a log-in by OpenID', () => {
     expect(count).toBe(1)
   })
 
-  it('is used on while the provider is away, and then says what is away', async () => {
+  it('is used until it expires while the provider is unreachable, and then the command names the provider', async () => {
     const account = await loggedIn()
     const { openId } = await world.readContext(account)
     const away = { ...openId, issuer: 'http://localhost:1', renewAtMs: 0 }
@@ -123,7 +123,7 @@ describe('a command that runs longer than its token lives', () => {
   beforeAll(() => short.open({ idTokenSeconds: 6 }))
   afterAll(() => short.close())
 
-  it('stays live', async () => {
+  it('renews its token and continues', async () => {
     const account = await short.account()
     await short.logIn(account)
     const command = account.start(['events', '-f', '-o', 'jsonl'])

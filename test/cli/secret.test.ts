@@ -32,7 +32,7 @@ test('a secret is set from stdin, listed without its value, used by a job and re
   })
 })
 
-test('a secret of a team has an owner of its own', async () => {
+test('a team has its own secrets, apart from those of the user', async () => {
   await berth('team', 'create', 'ml')
   await set('value of the team', 'SHARED', '--team', 'ml')
   await set('own value', 'SHARED')
@@ -42,7 +42,7 @@ test('a secret of a team has an owner of its own', async () => {
   expect(await list()).toEqual(['local/SHARED'])
 })
 
-test('a wrong value or name is refused without the value', async () => {
+test('a refusal of a wrong value or name does not show the value', async () => {
   expect(await set('\n', 'EMPTY')).toMatchObject({
     code: 2,
     stderr: 'berth: the value is empty; pass it with "berth secret set EMPTY < file"\n',

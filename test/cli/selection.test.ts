@@ -6,7 +6,7 @@ import { pickFilterFlags, readFilter, readOrder } from '../../src/cli/reading/fi
 import { actOnChosen, addSelectionFlags, type SelectionAnswer } from '../../src/cli/reading/selection.ts'
 import type { JobSelection } from '../../src/client/generated/graphql.ts'
 
-/** A server with some jobs that match, of which it changes three in each request. */
+/** A fake server with matching jobs, of which it changes three in each request. */
 interface Done {
   __typename: 'CancelJobSuccess'
   id: string
@@ -110,7 +110,7 @@ describe('a verb on all jobs that match', () => {
     expect(await cancel('--queue', 'a')).toHaveLength(8)
   })
 
-  it('is refused like its request', async () => {
+  it('ends with the refusal of its first request', async () => {
     const command = addSelectionFlags(new Command('cancel')).parse(['--queue', 'a', '--yes'], { from: 'user' })
     const act = {
       verb: 'cancel',
@@ -159,7 +159,7 @@ describe('a verb on all jobs that match', () => {
     expect({ said, exitCode }).toEqual({ said: [], exitCode: undefined })
   })
 
-  it('goes on with fewer jobs, as after an answer that was lost', async () => {
+  it('continues if fewer jobs match, such as after a lost response', async () => {
     const cancelled = cancel('--queue', 'a', '--yes')
     matching = matching.slice(2)
     expect(await cancelled).toHaveLength(6)
@@ -182,7 +182,7 @@ describe('a verb on all jobs that match', () => {
     expect(matching).toHaveLength(9)
   })
 
-  it('takes jobs or filters', async () => {
+  it('refuses a mix of jobs and filters, and neither of them', async () => {
     await expect(cancel('job_1', '--queue', 'a')).rejects.toMatchObject({ exitCode: 2 })
     await expect(cancel()).rejects.toMatchObject({ exitCode: 2, message: 'the job is missing' })
     expect(await cancel('job_1', 'job_2')).toEqual(['job_1', 'job_2'])

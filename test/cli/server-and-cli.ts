@@ -17,7 +17,7 @@ class CliSetup<Server extends { url: string }> {
     let home: string
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'berth-cli-'))
-      await chmod(home, 0o711) // accounts of runs pass through
+      await chmod(home, 0o711) // so that the accounts of runs can enter
       this.server = await start(home)
       this.cli = new CommandLine(home, { BERTH_URL: this.server.url })
     })
@@ -41,7 +41,7 @@ interface BerthOptions {
   env?: Record<string, string>
 }
 
-/** A server that runs jobs. */
+/** Starts a server that runs jobs. */
 export function useBerth({ config = '', env = {} }: BerthOptions = {}) {
   let database: TestDatabase | undefined
   let start: () => Promise<BerthServer>
@@ -62,7 +62,7 @@ export function useBerth({ config = '', env = {} }: BerthOptions = {}) {
   )
   return Object.assign(setup, {
     database: () => (database as TestDatabase).db.sql,
-    /** Starts a server that has ended again, on its port. */
+    /** Restarts an ended server on the same port. */
     async start() {
       setup.server = await start()
     },

@@ -72,7 +72,7 @@ it('shows the selected job on a screen that is too low for all', () => {
   expect(lines(10)).toHaveLength(10)
 })
 
-it('asks before it cancels, and cancels no other job than the one asked about', () => {
+it('asks before it cancels, and cancels only the job of the question', () => {
   const { view, press, lines } = open(train, clean)
   press(...typed('c'))
   expect(lines().at(-1)).toBe('cancel train (job_1)? y/N')

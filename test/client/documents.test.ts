@@ -16,7 +16,7 @@ import {
 import { expect, it } from 'vitest'
 import { repository } from '../support/sources.ts'
 
-/** Normalised caches merge an entity by its id: an entity without id replaces the fields of another one. */
+/** Normalised caches merge entities by id. Without an id, an entity would replace the fields of another. */
 
 const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
 const files = repository.filter(({ path }) => /^src\/client\/documents\/[^/]+\.graphql$/.test(path))
@@ -59,8 +59,8 @@ it('every document of the package selects the id of each entity', () => {
   expect(found).toEqual([])
 })
 
-/** `berth spec` and copies in the console submit what they read again. */
-it('a spec is read with every field that a submission has', () => {
+/** `berth spec` and copies in the console read a spec that can be submitted again. */
+it('the document for specs selects every field of a submission', () => {
   const all = [...documents.values()].flatMap(({ definitions }) => definitions)
   const fragment = all.find(
     (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === 'SpecFields',

@@ -7,11 +7,11 @@ import about from '../../package.json' with { type: 'json' }
 import { JobUpdatesDocument } from '../../src/client/generated/graphql.ts'
 import { root } from '../support/sources.ts'
 
-/** The TypeScript of the guides, checked by the compiler as in the project of a reader. */
+/** Compiles the TypeScript examples of the guides as in the project of a user. */
 
 const guides = ['clients', 'psij', 'inside-a-job']
 
-/** Compiled only where a reader installs it: this repository does not. */
+/** Imports of packages that this repository does not install. Their examples are not compiled. */
 const absent = ["from 'relay-runtime'"]
 
 const client = "import { createClient } from '@berth-jobs/berth/client'\nconst client = createClient({ url: '' })\n"
@@ -39,7 +39,7 @@ const options = {
 }
 
 it('the examples in TypeScript compile', async () => {
-  // Within the repository, whose package they import.
+  // The folder is inside the repository, because the examples import its package.
   const folder = await mkdtemp(join(root, '.examples-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options))
@@ -58,7 +58,7 @@ it('the examples in TypeScript compile', async () => {
   expect(await compile.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: '' })
 }, 120_000)
 
-it('JobUpdatesDocument tells whether a job matches the filter', () => {
+it('JobUpdatesDocument selects whether a job matches the filter', () => {
   expect(String(JobUpdatesDocument)).toMatch(/on JobTransitions \{[^}]*\}[^}]*\}\s*matches\s/)
 })
 

@@ -6,7 +6,7 @@ import { makeDirectory } from '../support/directory.ts'
 import { openTestServer } from '../support/server.ts'
 import { root } from '../support/sources.ts'
 
-/** The programs of docs/idempotent-submission.md, run as they stand there. */
+/** Runs the programs of docs/idempotent-submission.md unchanged. */
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.error('SKIPPED: python3 not found, which the recipe in Python needs.')
 

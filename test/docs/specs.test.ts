@@ -20,7 +20,7 @@ import { root } from '../support/sources.ts'
 /** The tables of docs/specs.md, row by row. */
 const page = readFileSync(join(root, 'docs/specs.md'), 'utf8')
 
-/** Rows of the table whose first title this is, without backquotes. */
+/** Returns the rows of the table whose first column has the given title, without backquotes. */
 function rowsOf(title: string): string[][] {
   const lines = page.split('\n')
   const begin = lines.findIndex((line) => line.startsWith(`| ${title} |`))
@@ -94,7 +94,7 @@ describe('the table of fields and executors', () => {
   })
 
   it.each(rows)(
-    'is right: %s is accepted, or refused with its name and the executor’s name',
+    'matches the server: %s is accepted, or refused with its name and the executor’s name',
     (field = '', ...cells) => {
       const told = names.map((name) => refusal(name, samples[field] ?? {}))
       expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
@@ -134,7 +134,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(() => translateEai(parse(file))).toThrow(told)
   })
 
-  it('keep all fields of the server, also unknown ones', () => {
+  it('keep fields that the translation does not know', () => {
     const spec = {
       command: ['x'],
       resources: { gpuModel: ['a'], colour: 1 },

@@ -8,7 +8,7 @@ import { openServer } from '../support/api.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
-/** The commands of the guide, from the first to the last in one shell, against a server with its bootstrap token. */
+/** Runs all commands of the guide in one shell, against a server with a bootstrap token. */
 const secret = 'bootstrap-secret-of-this-test'
 const { server } = await openServer('', { BERTH_BOOTSTRAP_TOKEN: secret })
 const directory = makeDirectory()

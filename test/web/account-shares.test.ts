@@ -12,7 +12,7 @@ const share = (account: string, more: Partial<AccountShare> = {}): AccountShare 
   ...more,
 })
 
-it('the part due to an account is divided among the accounts below by their weights', () => {
+it('the fair share of an account is divided among its child accounts by their weights', () => {
   const rows = listShares(
     [
       share('ml', { weight: 3, share: 0.2 }),
@@ -37,5 +37,5 @@ it('the held share is occupancy × weight; with a half-life it is decayed use ×
   expect(lately).toMatchObject({ heldNow: 0.5, heldLately: 0.2 })
 })
 
-it('what is due is unknown to a viewer who does not see all accounts', () =>
+it('fair shares are unknown to a viewer who does not see all accounts', () =>
   expect(listShares([share('ml', { occupancy: 0.25 })], false)).toMatchObject([{ heldNow: 0.25, due: null }]))

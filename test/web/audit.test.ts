@@ -7,7 +7,7 @@ import { formatMoment } from '../../web/parts/format.ts'
 const nowMs = Date.parse('2026-11-24T10:00:00Z')
 const context = { users: new Map([['ann', 'user_1']]), nowMs }
 
-it('the URL of the audit log is its filter', () => {
+it('toAuditFilter reads the filter from the URL', () => {
   const search = {
     operation: 'job.*, user.create',
     actor: 'ann,user_2',
@@ -28,18 +28,18 @@ it('the URL of the audit log is its filter', () => {
   expect(toAuditFilter({}, context).filter).toEqual({})
 })
 
-it('the beginning of an operation stands for all that begin so', () => {
+it('the beginning of an operation matches all operations that begin with it', () => {
   expect(toAuditFilter({ operation: 'us,user.create' }, context).filter.operations).toEqual(['us*', 'user.create'])
 })
 
-it('a filter of the audit log names each value that it cannot have', () => {
+it('toAuditFilter reports each invalid value', () => {
   expect(toAuditFilter({ actor: 'nemo', since: 'soon' }, context).problems).toEqual([
     'soon is not a time: write 24h, 7d or 2026-11-24.',
     'No user has the name nemo.',
   ])
 })
 
-it('the details of an entry are fields, with a change as one line', () => {
+it('listDetails lists the fields of an entry, with from and to on one line', () => {
   expect(listDetails({ from: null, to: 5 })).toEqual([['change', 'null → 5']])
   expect(listDetails({ name: 'ann', limits: { maxConcurrent: 8 }, teams: ['ml'] })).toEqual([
     ['name', 'ann'],
@@ -57,7 +57,7 @@ it('the self-check compares clocks and builds', () => {
   ])
 })
 
-it('three equal rows that follow each other are one, until one of them is opened', () => {
+it('foldRows folds three consecutive equal rows into one, until the user opens them', () => {
   const rows = ['a1', 'a2', 'a3', 'b1', 'a4', 'a5']
   const fold = (...open: string[]) =>
     foldRows(rows, { getKey: (row) => row, describe: ([kind = '']) => kind, open: new Set(open) }).map(
@@ -68,14 +68,14 @@ it('three equal rows that follow each other are one, until one of them is opened
   expect(fold('a2')).toEqual([['a1', 3, true], ['a2', 1, true], ['a3', 1, true], ...rest])
 })
 
-it('an object has its name of today, the name of then, or its id', () => {
+it('nameObject returns the current name, the name in the entry, or the id', () => {
   const entry = (detail: object) => ({ objectId: 'job_1', detail }) as Parameters<typeof nameObject>[0]
   expect(nameObject(entry({ name: 'then' }), new Map([['job_1', 'today']]))).toBe('today')
   expect(nameObject(entry({ name: 'then' }), new Map())).toBe('then')
   expect(nameObject(entry({}), new Map())).toBe('job_1')
 })
 
-it('a moment has seconds, and its day if it is another one', () => {
+it('formatMoment shows seconds, and the date if it is not today', () => {
   const at = new Date(2026, 10, 24, 9, 5, 7).getTime()
   expect(formatMoment(at, at + 60_000)).toBe('09:05:07')
   expect(formatMoment(at, at + 86_400_000)).toBe('24 Nov 09:05:07')

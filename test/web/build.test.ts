@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
 import { root } from '../support/sources.ts'
 
-/** The budget of the console, in bytes as a browser loads them. */
+/** The size budget of the console, in bytes that a browser loads. */
 const dist = join(root, 'web/dist')
 const read = (path: string) => readFileSync(join(dist, path), 'utf8')
 const sizeOf = (path: string) => gzipSync(readFileSync(join(dist, path))).length
@@ -15,7 +15,7 @@ beforeAll(() => void execFileSync(process.execPath, [join(root, 'web/build.ts')]
 
 const assets = () => readdirSync(join(dist, 'assets')).map((name) => `assets/${name}`)
 
-/** The script of the page, and what it and a `part` import without a pause. */
+/** Returns the script of the page, and everything that it and a `part` import statically. */
 function firstScripts(part?: string): Set<string> {
   const found = new Set<string>()
   const add = (path: string) => {
@@ -28,13 +28,13 @@ function firstScripts(part?: string): Set<string> {
   return found
 }
 
-it('the list of jobs loads at most 170 kB of JavaScript', () => {
+it('the job list loads at most 170 kB of JavaScript', () => {
   const page = assets().find((path) => /\/jobs-[\w-]+\.js$/.test(path)) ?? ''
   expect(read(page)).toContain('New job')
   expect(sum([...firstScripts(page)].map(sizeOf))).toBeLessThanOrEqual(170_000)
 })
 
-it('each later part has at most 180 kB', () => {
+it('each chunk that is loaded later has at most 180 kB', () => {
   const first = firstScripts()
   const later = assets().filter((path) => path.endsWith('.js') && !first.has(path))
   expect(later.length).toBeGreaterThan(0)
@@ -54,7 +54,7 @@ it('all styles have at most 30 kB, and all fonts 110 kB', () => {
   expect(sum(fonts.map((path) => readFileSync(join(dist, path)).length))).toBeLessThanOrEqual(110_000)
 })
 
-it('scripts, styles and pictures are compressed beside each file, and none is inlined', () => {
+it('each script, style and picture has compressed files beside it, and none is inlined', () => {
   const names = assets()
   const whole = names.filter((path) => /\.(js|css)$/.test(path))
   expect(whole.flatMap((path) => ['br', 'gz'].filter((end) => !names.includes(`${path}.${end}`)))).toEqual([])

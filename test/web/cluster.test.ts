@@ -46,7 +46,7 @@ describe('the request of the filter', () => {
 
   it.each(['', 'many big gpus', '4', '>= !'])('%j is refused', (text) => expect(parseRequest(text)).toBeNull())
 
-  it('finds nodes with room now, later and never', () => {
+  it('fits on a node now, later or never', () => {
     const request = parseRequest('4 GPU >= 40 GiB')
     if (!request) throw new Error('no request')
     expect(fitNode(makeNode('free'), request, noClaims)).toBe('NOW')
@@ -57,14 +57,14 @@ describe('the request of the filter', () => {
   })
 })
 
-it('the condition that matters most has the word', () => {
+it('findCondition returns the most important condition', () => {
   const claims = { held: new Set(['a']), reserved: new Set(['a', 'b']), silent: new Set(['c']) }
   expect(findCondition(makeNode('a', { state: 'LOST' }), claims)).toBe('lost')
   expect(findCondition(makeNode('a', { backsOffUntil: '2026-11-26T12:00:00Z' }), claims)).toBe('backs off')
   expect(['a', 'b', 'c'].map((id) => findCondition(makeNode(id), claims))).toEqual(['held', 'reserved', 'silent'])
 })
 
-it('the map groups nodes by model, and finds each GPU at its place', () => {
+it('the map groups nodes by model, and findSpot finds each GPU at its position', () => {
   const nodes = [makeNode('c1', { gpus: 0 }), ...Array.from({ length: 1_000 }, (_, i) => makeNode(`g${i}`))]
   const layout = layOutMap(nodes, 1_200)
   expect(layout.groups.map(({ title, tiles }) => [title, tiles.length])).toEqual([
@@ -81,7 +81,7 @@ it('the map groups nodes by model, and finds each GPU at its place', () => {
   expect(findSpot(layout, 2, 2)).toBeNull()
 })
 
-it('colours count the GPUs of their legend', () => {
+it('the legend counts the GPUs of each colour', () => {
   const nodes = [makeNode('a', { used: 6 })]
   const legend = (by: 'state' | 'account' | 'age') =>
     new CellColors(by, nodes, nowMs).legend(nodes).map(({ key, count }) => [key, count])
@@ -93,7 +93,7 @@ it('colours count the GPUs of their legend', () => {
   expect(legend('age')).toContainEqual(['under 6 h', 6])
 })
 
-it('changes replace, add and remove nodes; a start forgets the nodes of earlier messages', () => {
+it('applyNodeChange replaces, adds and removes nodes, and drops earlier nodes at a restart of the stream', () => {
   const [a, b] = [makeNode('a'), makeNode('b')]
   const first = applyNodeChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
   const next = applyNodeChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
@@ -102,7 +102,7 @@ it('changes replace, add and remove nodes; a start forgets the nodes of earlier 
   expect([...applyNodeChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
 })
 
-it('the cells of a job that touch each other in a line are one block', () => {
+it('adjacent cells of a job in a line are one block', () => {
   const jobs = ['a', 'a', null, 'b', 'b', 'b', 'a', 'a']
   const gpus = jobs.map((id, index) => ({ index, job: id && { id } })) as MapNode['gpus']
   expect(
@@ -116,7 +116,7 @@ it('the cells of a job that touch each other in a line are one block', () => {
   ])
 })
 
-it('cells are larger where the nodes are few', () => {
+it('cells are larger if there are few nodes', () => {
   const size = (count: number) =>
     layOutMap(
       Array.from({ length: count }, (_, i) => makeNode(`g${i}`)),

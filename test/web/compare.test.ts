@@ -29,7 +29,7 @@ const logs = (...texts: readonly (readonly string[])[]) => {
 }
 const many = Array.from({ length: 2_500 }, (_, i) => `step ${i}`)
 
-it('finds the first line in which logs differ, also far behind', async () => {
+it('findLogDifference finds the first different line, also after many equal pages', async () => {
   const read = logs(many, many.with(2_400, 'nan'))
   expect(await findLogDifference(2, read)).toMatchObject({ line: 2_401, texts: ['step 2400', 'nan'] })
 })
@@ -52,7 +52,7 @@ it('parts of a long line are one line', async () => {
   expect(await findLogDifference(2, read)).toMatchObject({ line: null, isWhole: true })
 })
 
-it('series have one axis, and no values outside of their time', () => {
+it('alignSeries puts series on one axis, without values outside of their time', () => {
   const { at, values } = alignSeries([
     [
       { atMs: 0, value: 0 },
@@ -68,7 +68,7 @@ it('series have one axis, and no values outside of their time', () => {
   expect([values[1]?.[120], values[1]?.[121]]).toEqual([5, null])
 })
 
-it('the labels that differ are the axes of a sweep; numbers stand in their order', () => {
+it('findAxes finds the labels that differ in a sweep, and sorts numbers by value', () => {
   const job = (lr: string, seed: string) => ({
     labels: [
       { key: 'sweep', value: 'a' },
@@ -85,12 +85,12 @@ it('the labels that differ are the axes of a sweep; numbers stand in their order
   expect(sortValues(['adam', 'Sgd', 'adam2'])).toEqual(['adam', 'adam2', 'Sgd'])
 })
 
-it('heat goes from the lowest to the highest value', () => {
+it('chooseHeatStep spreads the steps from the lowest to the highest value', () => {
   expect([1, 2, 5, null].map((each) => chooseHeatStep(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
   expect(chooseHeatStep(3, [3, 3])).toBe(1)
 })
 
-it('amounts are compared with the first job, and marked from a tenth on', () => {
+it('amounts are compared with the first job, and marked if they differ by a tenth', () => {
   expect([describeChange(120, 100), describeChange(50, 100), describeChange(100, 100)]).toEqual([
     '+20 %',
     '−50 %',
@@ -105,7 +105,7 @@ it('amounts are compared with the first job, and marked from a tenth on', () => 
   ])
 })
 
-it('a difference of logs folds what is equal', () => {
+it('diffLogs folds equal lines', () => {
   const lines = Array.from({ length: 20 }, (_, i) => `step ${i}`)
   const found = diffLogs(lines, [...lines.with(10, 'nan'), 'end'])
   expect(found).toMatchObject({ added: 2, removed: 1, isCut: false })
@@ -128,14 +128,14 @@ it('a difference of logs folds what is equal', () => {
   ])
 })
 
-it('a long difference of logs is cut', () => {
+it('diffLogs limits the number of rows', () => {
   const [first, second] = ['a', 'b'].map((name) => Array.from({ length: 600 }, (_, i) => `${name} ${i}`))
   const found = diffLogs(first ?? [], second ?? [])
   expect(found).toMatchObject({ added: 600, removed: 600, isCut: true })
   expect(found?.rows).toHaveLength(1_000)
 })
 
-it('logs that have too little in common are not compared', () => {
+it('diffLogs returns null for logs with too little in common', () => {
   const [first, second] = ['a', 'b'].map((name) => Array.from({ length: 1_600 }, (_, i) => `${name} ${i}`))
   expect(diffLogs(first ?? [], second ?? [])).toBeNull()
 })

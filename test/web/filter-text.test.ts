@@ -17,12 +17,12 @@ it.each([
   ['user:me state:', { user: 'me' }],
   ['state:failed ended:24h', { state: 'failed', ended: '24h' }],
   ['', {}],
-])('the filter %j is read, and written the same way', (text, search) => {
+])('the filter %j is parsed, and formatted as the same text', (text, search) => {
   expect(parseFilter(text)).toEqual(search)
   expect(parseFilter(formatFilter(search))).toEqual(search)
 })
 
-it('a filter becomes the filter of the API', () => {
+it('toJobFilter converts a filter to JobFilter', () => {
   const { filter, problems } = toJobFilter(
     parseFilter(
       'state:active,failed user:me,ben team:vision label:sweep=lr,done since:24h ended:1h node:gpu3 reason:oom_killed train',
@@ -43,7 +43,7 @@ it('a filter becomes the filter of the API', () => {
   })
 })
 
-it('values that do not exist are reported with their term', () => {
+it('toJobFilter reports unknown values with their term', () => {
   const { filter, problems } = toJobFilter({ state: 'runing', user: 'nobody', team: 'none', since: 'soon' }, context)
   expect(filter).toEqual({})
   expect(problems.map(({ key }) => key)).toEqual(['state', 'user', 'team', 'since'])

@@ -13,7 +13,7 @@ const artifact = (name: string, kind: 'FILE' | 'TEXT' = 'FILE', sizeBytes = 1) =
   run: { id: 'run_1', number: 1 },
 })
 
-test('a folder lists its folders with their sizes, then its files; names of texts are not paths', () => {
+test('listFolder lists subfolders with their sizes, then files, and does not take names of texts for paths', () => {
   const all = [artifact('b'), artifact('d/e/f', 'FILE', 5), artifact('d/g', 'FILE', 2), artifact('x/y', 'TEXT')]
   const listed = (folder: string) =>
     listFolder(all, folder).map(({ key, name, files, bytes }) => [key, name, files, bytes])
@@ -28,7 +28,7 @@ test('a folder lists its folders with their sizes, then its files; names of text
   ])
 })
 
-test('rows of CSV are read with quotes, empty cells and both ends of lines', () => {
+test('parseCsv reads quotes, empty cells and both kinds of line breaks', () => {
   const text = 'a,b,c\r\n1,"x, ""y""\nz",\n\n,,3\n'
   expect(parseCsv(text, 10)).toEqual([['a', 'b', 'c'], ['1', 'x, "y"\nz', ''], [''], ['', '', '3']])
   expect(parseCsv(text, 1)).toEqual([['a', 'b', 'c']])

@@ -31,18 +31,18 @@ interface StartOptions {
   pageSize?: number
   order?: OrderName
   fromEnd?: boolean
-  /** Pages wait for this before they are returned. */
+  /** Delays the return of pages. */
   gate?: () => Promise<void>
 }
 
-/** A list that was read from a server with pages of the rows and a stream that the test writes. */
+/** Starts a list over a fake server with pages of the rows, and a stream that the test writes. */
 async function startList(
   rows: readonly JobRow[],
   { pageSize = 3, order = 'newest', fromEnd = false, gate = async () => undefined }: StartOptions = {},
 ) {
   const store = new JobStore()
   const written: Message[] = []
-  /** Cursors after which the list asked for updates. */
+  /** Cursors from which the list subscribed to updates. */
   const streamed: string[] = []
   let wake: (() => void) | null = null
   const readPage = ({ after, before, last, filter }: Variables) => {
@@ -101,13 +101,13 @@ it('an older version of a row never replaces a newer one', () => {
   expect(store.get('job_001')?.version).toBe(5)
 })
 
-it('arrivals and departures of a list that nobody holds show at once', async () => {
+it('a list that is not held shows arrivals and departures at once', async () => {
   const server = await startList([row(5), row(4), row(3)])
   server.send(update(row(6)), update(row(4, 2), false))
   await until(() => server.ids().join() === '6,5,3', { what: 'the changes show' })
 })
 
-it('a list that is shown again keeps its rows and goes on with the changes since', async () => {
+it('a list that is shown again keeps its rows and resumes the stream', async () => {
   const server = await startList([row(5), row(4), row(3), row(2)])
   await server.list.loadMore()
   server.send({ ...update(row(6)), cursor: 'six' })
@@ -120,7 +120,7 @@ it('a list that is shown again keeps its rows and goes on with the changes since
   expect(server.streamed).toEqual(['now', 'six'])
 })
 
-it('nothing moves while the list is held: changes wait, and what left is dimmed', async () => {
+it('no row of a held list moves: changes wait, and departed rows are dimmed', async () => {
   const server = await startList([row(5), row(4), row(3)])
   server.list.hold(true)
   server.send(update(row(6)), update(row(7)), update(row(4, 2), false))
@@ -132,7 +132,7 @@ it('nothing moves while the list is held: changes wait, and what left is dimmed'
   expect(server.list.view().changes).toBe(0)
 })
 
-it('a job that left and came back does not count as a change', async () => {
+it('a job that leaves and returns does not count as a change', async () => {
   const server = await startList([row(5), row(4)])
   server.list.hold(true)
   server.send(update(row(4, 2), false), update(row(4, 3)), update(row(6)), update(row(6, 2), false))
@@ -141,7 +141,7 @@ it('a job that left and came back does not count as a change', async () => {
   expect(server.ids()).toEqual([5, 4])
 })
 
-it('after an outage the first rows come by one read, without those that left', async () => {
+it('after an outage one read refreshes the first rows, and removes departed ones', async () => {
   const rows = [row(5), row(4), row(3)]
   const server = await startList(rows, { pageSize: 5 })
   rows.splice(0, 3, row(6), row(5, 2), row(3))
@@ -173,13 +173,13 @@ it('a read after an outage does not undo newer messages', async () => {
   expect(server.ids()).toEqual([4, 3])
 })
 
-it('deleted jobs leave', async () => {
+it('deleted jobs leave the list', async () => {
   const server = await startList([row(5), row(4)])
   server.send({ __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_005'], cursor: '' })
   await until(() => server.ids().join() === '4', { what: 'the job leaves' })
 })
 
-it('pages are read one after the other, each row once, and rows behind the window do not arrive in it', async () => {
+it('pages are read one after the other, each row once, and rows beyond the last page do not arrive', async () => {
   const server = await startList([9, 8, 7, 6, 5, 4, 3].map((number) => row(number)))
   server.send(update(row(2)), update(row(10)))
   await until(() => server.ids()[0] === 10, { what: 'the newest arrives' })
@@ -190,7 +190,7 @@ it('pages are read one after the other, each row once, and rows behind the windo
   expect(server.ids()).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
 })
 
-it('rows far from those in sight are forgotten, read again when they are shown, and keep their places', async () => {
+it('rows far from the visible ones are dropped, keep their places, and are read again when shown', async () => {
   const all = Array.from({ length: 4_000 }, (_, i) => row(4_000 - i))
   const server = await startList(all, { pageSize: 4_000 })
   server.list.show(0, 50)
@@ -203,7 +203,7 @@ it('rows far from those in sight are forgotten, read again when they are shown, 
   await until(() => server.store.get('job_010'), { what: 'the rows are read again' })
 })
 
-it('a list that begins at its end grows upwards', async () => {
+it('a list that is read from its end grows upwards', async () => {
   const server = await startList(
     [9, 8, 7, 6, 5, 4, 3].map((number) => row(number)),
     { fromEnd: true },
@@ -227,7 +227,7 @@ it('a change of order waits while the list is held, and moves the job afterwards
   expect(server.ids()).toEqual([3, 5, 4])
 })
 
-it('a page that is older than the stream brings no job back and loses none', async () => {
+it('a page that is older than the stream neither restores departed jobs nor loses new ones', async () => {
   let open: () => void = () => undefined
   let gate: () => Promise<void> = async () => undefined
   const rows = [9, 8, 7, 6, 5, 4].map((number) => row(number))
@@ -243,14 +243,14 @@ it('a page that is older than the stream brings no job back and loses none', asy
   expect(server.ids()).toEqual([9, 8, 7, 6, 50, 4])
 })
 
-it('a message that is older than the row changes nothing', async () => {
+it('a message that is older than the row is ignored', async () => {
   const server = await startList([row(5, 7), row(4)])
   server.send(update(row(5, 6), false))
   await settle()
   expect(server.ids()).toEqual([5, 4])
 })
 
-it('50 arrivals, 50 departures and 50 changes of order move no row of a held list', async () => {
+it('a held list moves no row after 50 arrivals, 50 departures and 50 changes of order', async () => {
   const all = Array.from({ length: 200 }, (_, i) => row(200 - i, 1, { basePriority: i % 50 }))
   const order = all.toSorted((a, b) => b.basePriority - a.basePriority || (a.id < b.id ? 1 : -1))
   const server = await startList(order, { pageSize: 200, order: 'priority' })

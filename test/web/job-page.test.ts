@@ -28,7 +28,7 @@ const phase = (state: Phase['state'], from: number, to: number | null): Phase =>
   toMs: to === null ? null : to * minuteMs,
 })
 
-it('the axis shows short phases, and the time until the limit in at most its half', () => {
+it('scalePhases widens short phases, and gives the time until the limit at most half of the axis', () => {
   const phases = [phase('QUEUED', 0, 1), phase('RUNNING', 1, null)]
   const segments = scalePhases(phases, { nowMs: 100 * minuteMs, limitMs: 100_000 * minuteMs })
   expect(segments.map(({ phase: shown }) => shown?.state)).toEqual(['QUEUED', 'RUNNING', undefined])
@@ -37,13 +37,13 @@ it('the axis shows short phases, and the time until the limit in at most its hal
   expect(segments.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(1)
 })
 
-it('a moment has its place on the axis', () => {
+it('placeOf returns the position of a time on the axis', () => {
   const segments = scalePhases([phase('RUNNING', 0, 10)], { nowMs: 0, limitMs: null })
   expect(placeOf(segments, 5 * minuteMs)).toBeCloseTo(0.5)
   expect(placeOf(segments, 11 * minuteMs)).toBeNull()
 })
 
-it('marks that would touch become one', () => {
+it('mergeMarks merges marks that would touch', () => {
   const mark = (place: number, text: string) => ({ place, atMs: place, texts: [text] })
   const merged = mergeMarks([mark(0.5, 'b'), mark(0.1, 'a'), mark(0.51, 'c')], 0.03)
   expect(merged.map(({ texts }) => texts)).toEqual([['a'], ['b', 'c']])
@@ -75,7 +75,7 @@ it.each([
   expect(describeOutcome({ ...ended, ...change }, limits)).toBe(sentence)
 })
 
-it('a remedy has the change that would have helped', () => {
+it('findRemedy returns the change that would have helped', () => {
   const memory = findRemedy('OOM_KILLED', spec)
   expect(memory?.text).toBe('32 GiB of memory')
   expect(memory?.change({ resources: { cpu: 4, memoryBytes: 5 } })).toEqual({ resources: { cpu: 4, memoryGib: 32 } })
@@ -84,7 +84,7 @@ it('a remedy has the change that would have helped', () => {
   expect(findRemedy('EXIT_CODE', spec)).toBeNull()
 })
 
-it('at most six changes are tried, and each asks for less or elsewhere', () => {
+it('listProposals proposes at most six changes, each with less resources or another queue', () => {
   const texts = listProposals(spec, [{ name: 'gpu' }, { name: 'short' }]).map(({ text }) => text)
   expect(texts).toEqual(['2 GPU', '1 GPU', 'limit 1 h 00 min', '2 cores', '8 GiB of memory', 'preemptable'])
   const little = { ...spec.resources, gpu: 0, cpu: 1, memoryBytes: gib }
@@ -103,7 +103,7 @@ const node = (name: string, busy: readonly boolean[], state: FitNode['state'] = 
   gpus: busy.map((allocated) => ({ model: 'Tesla V100', memoryBytes: 32 * gib, allocated })),
 })
 
-it('nodes fit by what they have, and GPUs are free by what nobody holds', () => {
+it('judgeNodes fits nodes by their capacity, and counts GPUs that no run holds', () => {
   const nodes = [
     node('a', [true, true, false, false]),
     node('b', [false]),
@@ -113,7 +113,7 @@ it('nodes fit by what they have, and GPUs are free by what nobody holds', () => 
   expect(judgeNodes(nodes, { ...resources, gpuModel: ['!v100'] })).toEqual({ fitting: [], free: 0, largest: 0 })
 })
 
-/** Jobs that wait for each other, by id. */
+/** Makes a reader of jobs with these dependencies. */
 const readFrom = (edges: readonly (readonly [string, string])[]) => {
   const box = (id: string) => ({ id, name: id, state: 'QUEUED' as const, user: { id: 'u', name: 'ann' } })
   return async (ids: readonly string[]) =>
@@ -128,7 +128,7 @@ const readFrom = (edges: readonly (readonly [string, string])[]) => {
     })
 }
 
-it('the graph has all jobs before and after, and not their other neighbours', async () => {
+it('readGraph reads all dependencies and dependents, but not their other neighbours', async () => {
   const edges = [
     ['a', 'b'],
     ['b', 'c'],
@@ -142,7 +142,7 @@ it('the graph has all jobs before and after, and not their other neighbours', as
   expect(listSide(graph, 'b', 'AFTER')).toEqual(['c', 'd'])
 })
 
-it('a graph of many jobs is folded', async () => {
+it('readGraph limits the number of jobs, and counts those that it leaves out', async () => {
   const edges = Array.from({ length: 500 }, (_, i) => ['a', `b${i}`] as const)
   const graph = (await readGraph('a', readFrom(edges))) as JobGraph
   expect(graph.boxes.size).toBe(300)

@@ -14,7 +14,7 @@ const done = (jobIds: readonly string[], remaining: number) => ({
   results: jobIds.map((jobId) => ({ jobId, result: { __typename: 'CancelJobSuccess', changed: true } })),
 })
 
-/** A client that gives these answers in order, and the selections that it was sent. */
+/** Makes a client with these responses in order, and records the selections that it sends. */
 function answering(...answers: object[]) {
   const sent: object[] = []
   const request = async (_document: unknown, { input }: { input: { selection: object } }) => {
@@ -35,7 +35,7 @@ it('more than 1,000 jobs take several calls, and refused ones are listed', async
   expect([sent.length, progress]).toEqual([2, [1_000, 1_499]])
 })
 
-it('an action by filter expects the rest of the call before, and ends when nothing changes', async () => {
+it('an action by filter expects the remaining number of the last call, and ends when a call changes nothing', async () => {
   const { client, sent } = answering(done(['a', 'b'], 1), {
     ...done(['c'], 1),
     results: [{ jobId: 'c', result: { __typename: 'X', message: 'no' } }],
@@ -46,7 +46,7 @@ it('an action by filter expects the rest of the call before, and ends when nothi
   expect(sent).toEqual([3, 1].map((expectedCount) => ({ matching: { filter: {}, expectedCount } })))
 })
 
-it('an action by filter changes nothing when another number matches than was confirmed', async () => {
+it('an action by filter changes nothing if the number of matching jobs differs from the confirmed one', async () => {
   const { client } = answering({ __typename: 'CountMismatchProblem', actualCount: 7, message: '' })
   const result = await actOnMatching(client, cancel, { filter: {}, expectedCount: 3 }, () => undefined)
   expect(result).toEqual({ kind: 'MISMATCH', actualCount: 7, done: 0 })
@@ -103,7 +103,7 @@ it.each([
   [{ replicas: 3 }, '3 × (4 cores · 16 GiB)'],
 ])('a request of %o reads %s', (more, text) => expect(asked(more)).toBe(text))
 
-it('the drawn rows cover those in sight, and stay within the list', () => {
+it('findVisible covers the visible rows, and stays within the list', () => {
   for (const top of [0, 10, 1_000, 35_000, 36_000]) {
     const { from, to } = findVisible(top, 700, { count: 1_000, height: 36 })
     expect(from).toBeLessThanOrEqual(Math.floor(top / 36))
@@ -113,12 +113,12 @@ it('the drawn rows cover those in sight, and stay within the list', () => {
   expect(findVisible(900, 700, { count: 0, height: 36 })).toEqual({ from: 0, to: 0 })
 })
 
-it('a line is drawn over the whole width, from the bottom', () => {
+it('drawLine covers the whole width, with 0 at the bottom', () => {
   expect(drawLine([0, 5, 10], 10)).toBe('0,40 120,20 240,0')
   expect(drawLine([0, 0], 0)).toBe('0,40 240,40')
 })
 
-it('the list of jobs shortens why a job waits', () => {
+it('abridgePlace shortens the reason why a job waits', () => {
   const job = (message: string) =>
     ({
       stateCategory: 'WAITING',

@@ -19,7 +19,7 @@ import {
 import { until } from '../support/until.ts'
 
 describe('a line of a terminal', () => {
-  it('has colours, marks and backgrounds', () => {
+  it('is parsed into spans with colours, styles and backgrounds', () => {
     const spans = parseLine('\x1b[1;32mok\x1b[0m \x1b[38;5;196;48;2;1;2;3mred\x1b[39;49m plain')
     expect(spans.map(({ text, color, background, marks }) => [text, color, background, marks])).toEqual([
       ['ok', 'var(--ansi-2)', undefined, ['bold']],
@@ -29,7 +29,7 @@ describe('a line of a terminal', () => {
     ])
   })
 
-  it('shows the last state of a line that was written over', () => {
+  it('shows its last state if it was overwritten', () => {
     expect(toPlainText('10 %\r20 %\r30 %')).toBe('30 %')
     expect(readLastState('10 %\r20 %\r30 %')).toEqual({ text: '30 %', updates: 3 })
     expect(toPlainText('done\r')).toBe('done')
@@ -61,7 +61,7 @@ describe('a line of a terminal', () => {
     expect(toPlainText(text).replace(/\[$/, '')).toBe('text')
   })
 
-  it('shows control characters and marks of direction, which stay without effect', () => {
+  it('shows control characters and direction marks as harmless symbols', () => {
     expect(toPlainText('a\0b\x07c\x7fd\x9b31m')).toBe('a␀b␇c␡d⟨U+009B⟩31m')
     expect(toPlainText('\u202Etxt.exe\u2066')).toBe('⟨U+202E⟩txt.exe⟨U+2066⟩')
     expect(toPlainText('tab\tعربي <b>')).toBe('tab\tعربي <b>')
@@ -81,16 +81,16 @@ describe('a line of a terminal', () => {
   })
 })
 
-it('a line of JSON is formatted, another one is not', () => {
+it('formatJsonLine formats JSON objects and no other lines', () => {
   expect(formatJsonLine('{"a":[1,{"b":null}]}')).toBe(JSON.stringify({ a: [1, { b: null }] }, null, 2))
   for (const text of ['{}', 'x {"a":1}', '{"a":1', '{"a":}']) expect(formatJsonLine(text)).toBeNull()
 })
 
-it('a time since the start of a run', () => {
+it('formatElapsed formats the time since the start of a run', () => {
   expect([0, 62_340, 3_723_400].map(formatElapsed)).toEqual(['+0:00.0', '+1:02.3', '+1:02:03.4'])
 })
 
-it('a line, a date or a time of day to go to', () => {
+it('parseTarget reads a line, a date or a time of day', () => {
   const endMs = new Date(2026, 10, 24, 15, 0, 0).getTime()
   expect(parseTarget('1,200', endMs)).toEqual({ line: 1_200 })
   expect(parseTarget('L7', endMs)).toEqual({ line: 7 })
@@ -111,7 +111,7 @@ it.each([
   if (range) expect(parseRange(`#${formatRange(range)}`)).toEqual(range)
 })
 
-it('gaps are rows at their places', () => {
+it('buildRows puts gaps at their places', () => {
   const gap = (beforeLine: number) => ({ startOffset: beforeLine, beforeLine, bytes: 10, reason: 'DISK_FULL' as const })
   const rows = buildRows(4, [gap(1), gap(3), gap(5)])
   const shown = rows.slice(0, rows.count).map((row) => (row.gap ? 'gap' : row.number))
@@ -119,14 +119,14 @@ it('gaps are rows at their places', () => {
   expect(rows.indexOf(3)).toBe(4)
 })
 
-it('rows are the lines of some streams', () => {
+it('buildRows contains only the lines of the chosen streams', () => {
   const gap = { startOffset: 9, beforeLine: 5, bytes: 10, reason: 'LOST' as const }
   const rows = buildRows(9, [gap], [2, 4, 7])
   expect(rows.slice(0, 9).map(({ gap, number }) => (gap ? 'gap' : number))).toEqual([2, 4, 'gap', 7])
   expect([1, 4, 5, 9].map(rows.indexOf)).toEqual([0, 1, 3, 4])
 })
 
-it('ticks stand where lines are, at most one for each place', () => {
+it('drawTicks draws at most one tick for each position that has lines', () => {
   const rows = buildRows(1_000_000, [])
   const places = (lines: readonly number[]) =>
     [...drawTicks(lines, rows, 400).matchAll(/M0 (\d+)/g)].map(([, at]) => Number(at))
@@ -143,12 +143,12 @@ describe('the scroll bar', () => {
     tall,
   })
 
-  it('is the place itself while a browser can lay out all rows', () => {
+  it('scrolls natively while a browser can lay out all rows', () => {
     expect(toPlace(1_800, geometry(10_000))).toBeCloseTo(100, 6)
     expect(computeBarPx(geometry(10_000))).toBe(180_000)
   })
 
-  it('reaches the first and the last of ten million lines, and comes back to each place', () => {
+  it('reaches the first and the last of ten million lines, and restores each place', () => {
     const long = geometry(10_000_000)
     expect(computeBarPx(long)).toBe(barPxMax)
     expect(toPlace(0, long)).toBe(0)
@@ -184,7 +184,7 @@ describe('the lines of a log', () => {
   })
   const gap = { startOffset: 100, endOffset: 150, gapReason: 'DISK_FULL', line: 322 }
 
-  /** A log of `count` lines; `live` are the messages of its stream. */
+  /** Starts a log of `count` lines; `live`: the messages of its stream. */
   function startLines(count: number, { live = [], gaps = [] }: { live?: readonly object[]; gaps?: object[] } = {}) {
     const asked: object[] = []
     const messages = [...live]
@@ -213,7 +213,7 @@ describe('the lines of a log', () => {
   const isRead = ({ lines }: ReturnType<typeof startLines>) =>
     until(() => lines.state().bytes !== null, { what: 'the end is read' })
 
-  it('begin with the last ones; others are read in pages when they are shown, also by several answers', async () => {
+  it('are read from the end first; other pages are read when shown, also in several responses', async () => {
     const log = startLines(5_000)
     await isRead(log)
     const { lines, asked } = log
@@ -226,7 +226,7 @@ describe('the lines of a log', () => {
     expect(asked).toEqual([{ lastLines: 100 }, { from: 1_001, first: 500 }, { from: 1_401, first: 100 }])
   })
 
-  it('drop wishes for pages that a dragged bar has passed', async () => {
+  it('are not read for pages that a dragged scroll bar has passed', async () => {
     const log = startLines(100_000)
     await isRead(log)
     for (let from = 1; from < 90_000; from += 1_000) log.lines.show([from, from + 40])
@@ -234,7 +234,7 @@ describe('the lines of a log', () => {
     expect(log.asked.length).toBeLessThan(10)
   })
 
-  it('know all gaps from the start, and are complete without one', async () => {
+  it('include all gaps from the start, and are complete without gaps', async () => {
     const whole = startLines(1_500)
     await isRead(whole)
     expect(whole.lines.state()).toMatchObject({ bytes: 9_000, gaps: [], isFinal: true })
@@ -243,7 +243,7 @@ describe('the lines of a log', () => {
     expect(torn.lines.state().gaps).toEqual([{ startOffset: 100, beforeLine: 322, bytes: 50, reason: 'DISK_FULL' }])
   })
 
-  it('grow with the stream; parts of a line are one line, also between lines of another stream', async () => {
+  it('grow with the stream, and join parts of a line around lines of another stream', async () => {
     const batch = (...rows: object[]) => ({ __typename: 'LogBatch', lines: rows, isFinal: false, cursor: 'c' })
     const open = { truncated: true }
     const live = [
@@ -258,7 +258,7 @@ describe('the lines of a log', () => {
     expect(log.lines.state()).toMatchObject({ lineCount: 6, gaps: [{ beforeLine: 6 }] })
   })
 
-  it('begin again when the log of the cursor is gone', async () => {
+  it('are read again from the start when the log was replaced', async () => {
     const reset = { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: 'c' }
     const log = startLines(3, { live: [reset] })
     await until(() => log.asked.length > 1, { what: 'the end is read again' })
@@ -270,7 +270,7 @@ describe('the lines of a log', () => {
 describe('a search', () => {
   const query = { text: 'a.c', isRegex: false, ignoreCase: true, streams: allStreams }
 
-  it('goes on until the whole log was searched, and lists each line once', async () => {
+  it('continues until the whole log was searched, and lists each line once', async () => {
     const answers = [
       { cursor: '1', isComplete: false, scannedBytes: 10, matches: [{ line: 3 }, { line: 3 }] },
       { cursor: '2', isComplete: false, scannedBytes: 10, matches: [] },
@@ -291,19 +291,19 @@ describe('a search', () => {
     expect(steps.at(-1)).toMatchObject({ lines: [3, 9], count: 2, scannedBytes: 25, isComplete: true })
   })
 
-  it('moves from match to match, and around the ends', () => {
+  it('moves from match to match, and wraps around at the ends', () => {
     const move = (lines: number[], from: number, direction: 1 | -1, isComplete = true) =>
       findMatch({ ...nothingFound, lines, isComplete }, from, direction)
     expect([move([3, 9], 3, 1), move([3, 9], 9, 1), move([3, 9], 3, -1)]).toEqual([9, 3, 9])
     expect(move([], 3, 1)).toBeUndefined()
-    // While the search runs, matches behind those that it found are unknown.
+    // While the search runs, matches after those found so far are unknown.
     expect([move([3, 9], 3, 1, false), move([3, 9], 9, -1, false)]).toEqual([9, 3])
     expect([move([3, 9], 9, 1, false), move([3, 9], 12, -1, false), move([], 3, 1, false)]).toEqual(
       Array(3).fill('UNKNOWN'),
     )
   })
 
-  it('marks its text in a line', () => {
+  it('highlights its matches in a line', () => {
     const split = (text: string, more = {}) => {
       const highlighter = toHighlighter({ ...query, ...more })
       return highlighter && splitMatches(text, highlighter)

@@ -6,14 +6,14 @@ import { formatStep } from '../../web/parts/time-axis.ts'
 
 const point = (step: number, value: number) => ({ step, value })
 
-it('a series ends with the newest value, which may have come after the points were read', () => {
+it('readMetric ends with the newest value, which may be newer than the stored points', () => {
   const metric = { name: 'loss', points: [point(1, 3), point(2, 2)], last: point(2, 2) } as never
   expect(readMetric(metric).points).toHaveLength(2)
   expect(readMetric(metric, point(3, 1)).points).toEqual([point(1, 3), point(2, 2), point(3, 1)])
   expect(readMetric(metric, point(1, 3)).points).toHaveLength(2)
 })
 
-it('series with different steps share an axis', () => {
+it('joinSteps puts series with different steps on one axis', () => {
   expect(joinSteps([[point(1, 3), point(10, 2)], [point(5, 1)], []])).toEqual({
     at: [1, 5, 10],
     values: [
@@ -24,7 +24,7 @@ it('series with different steps share an axis', () => {
   })
 })
 
-it('the jobs of a sweep are sorted by a metric, best first, then those without it', () => {
+it('sortByMetric sorts the best job first and jobs without the metric last', () => {
   const jobs = ['a', 'b', 'c', 'd'].map((id) => ({ id }))
   const values = new Map([
     ['b', new Map([['loss', 0.5]])],
@@ -38,13 +38,13 @@ it('the jobs of a sweep are sorted by a metric, best first, then those without i
   expect([sorted('lowest'), sorted('highest')]).toEqual(['cbad', 'bcad'])
 })
 
-it('the best value of a metric follows from its name', () => {
+it('guessBest derives from the name of a metric whether low values are better', () => {
   expect(['val/loss', 'RMSE', 'accuracy', 'reward'].map(guessBest)).toEqual(['lowest', 'lowest', 'highest', 'highest'])
   expect([findTested(['lr', 'val/loss']), findTested(['lr']), findTested([])]).toEqual(['val/loss', 'lr', undefined])
   expect([titleMetric('lr', ['lr']), titleMetric('loss', ['lr'])]).toEqual(['lr (metric)', 'loss'])
 })
 
-it('metrics and steps of any size are short', () => {
+it('metrics and steps of any magnitude are formatted as short texts', () => {
   expect([0, 0.123456, -1234.56, 0.00001234, 98765432].map(metricUnit.format)).toEqual([
     '0',
     '0.1235',

@@ -6,7 +6,7 @@ import config from '../../codegen.ts'
 import { root } from '../support/sources.ts'
 import { schema } from './support/schema.ts'
 
-/** Runs call these with their own tokens. */
+/** Mutations that runs call with their tokens. */
 const ofRuns = ['reportProgress', 'publishArtifact', 'saveClosure']
 
 /** Mutations that the console does not call, with the reason. */
@@ -35,7 +35,7 @@ function usedByConsole(): Set<string> {
   return used
 }
 
-it('each mutation is reachable in the console, or is missing there for a reason', () => {
+it('the console uses each mutation, or the table says why not', () => {
   const used = usedByConsole()
   const known = new Set([...used, ...ofRuns, ...Object.keys(elsewhere)])
   expect(mutations.filter((name) => !known.has(name))).toEqual([])

@@ -14,7 +14,7 @@ const list = (jobs: readonly DayJob[]) =>
     ...lanes.map((bars) => bars.map(({ job, fromMs, toMs }) => [job.id, fromMs - nowMs, toMs - nowMs].join(' '))),
   ])
 
-it('jobs that overlap stand in lanes of their pool, the pool with most jobs first', () => {
+it('overlapping jobs get separate lanes, and the pool with the most jobs is first', () => {
   const minute = 60_000
   expect(
     list([
@@ -34,7 +34,7 @@ it('jobs that overlap stand in lanes of their pool, the pool with most jobs firs
   ])
 })
 
-it('a bar begins with the day, and a job without a start is at its end', () => {
+it('a bar begins at the earliest 24 hours ago, and a job without a start is drawn at its end', () => {
   const minute = 60_000
   const rows = [makeJob('long', at(-3_000), at(-60)), makeJob('never', null, at(-30)), makeJob('starting', null, null)]
   expect(list([...rows, makeJob('before', at(-3_000), at(-2_000))])).toEqual([

@@ -48,7 +48,7 @@ it.each([
   [0.29, '29 %'],
   [0.996, '99 %'],
   [1, '100 %'],
-])('a part of %d is %s', (part, text) => expect(formatPercent(part)).toBe(text))
+])('the fraction %d is %s', (part, text) => expect(formatPercent(part)).toBe(text))
 
 it.each([
   [0.25, '0.3'],
@@ -120,7 +120,7 @@ it('the phases of a job cover all of its runs', () => {
 })
 
 describe('a sentence of the server', () => {
-  it('has its moments and seconds in the form of the page', () => {
+  it('is shown with local times and readable durations', () => {
     const at = new Date(2027, 0, 31, 14, 20)
     const text = `reserved from ${at.toISOString()} on, 86400 s at most`
     expect(formatServerText(text)).toBe('reserved from 31 Jan 14:20 on, 1 d 0 h at most')

@@ -5,7 +5,7 @@ import { describeChanges, mergeDraft } from '../../web/parts/changed-values.ts'
 
 const person = { id: 'user_a', name: 'ann', allow: [], deny: [] }
 
-it('the console knows the permissions of each level as the server does', () => {
+it('the console has the same permissions for each level as the server', () => {
   expect(levels).toEqual(userLevels)
   for (const level of levels)
     expect(listPermissions({ level, allow: [], deny: [] }).map(formatPermission).toSorted()).toEqual(
@@ -13,7 +13,7 @@ it('the console knows the permissions of each level as the server does', () => {
     )
 })
 
-it('the console knows the scope of each permission as the server does', () => {
+it('the console has the same scope for each permission as the server', () => {
   for (const scope of scopes) {
     const { permissions: found } = createViewer({ ...person, level: 'ADMIN' }, { scopes: [scope] })
     const known = permissions.filter((each) => needs[each].scope === scope || needs[each].scope === 'READ')
@@ -21,12 +21,12 @@ it('the console knows the scope of each permission as the server does', () => {
   }
 })
 
-it('a denied permission is taken from those of the level and the allowed ones', () => {
+it('listPermissions removes denied permissions from those of the level and from allowed ones', () => {
   const found = listPermissions({ level: 'VIEWER', allow: ['AUDIT_READ', 'JOB_SUBMIT'], deny: ['JOB_SUBMIT'] })
   expect(found).toEqual(['JOB_VIEW_OWN', 'VIEW_WRITE', 'AUDIT_READ'])
 })
 
-it('a conflict names the values that differ', () => {
+it('describeChanges names the values that differ', () => {
   const before = { level: 'LEAD', teams: '', email: 'a@example.org' }
   expect(describeChanges(before, { ...before, level: 'ADMIN', teams: 'ml' })).toBe(
     'level was LEAD and is ADMIN; teams was empty and is ml',
@@ -34,7 +34,7 @@ it('a conflict names the values that differ', () => {
   expect(describeChanges(before, before)).toBe('')
 })
 
-it('a conflict keeps the edited fields, and takes those of others for the rest', () => {
+it('mergeDraft keeps edited fields, and takes other fields from the stored object', () => {
   const before = { name: 'ann', email: '', teams: ['ml'] }
   const now = { name: 'ann', email: 'ann@example.org', teams: [] }
   expect(mergeDraft({ ...before, teams: ['ml'] }, before, now)).toEqual(now)

@@ -25,7 +25,7 @@ const use: LimitUse = {
   blockedByUser: new Map(),
 }
 
-it('a limit names who exceeds it, the largest first', () => {
+it('listExceeding names the users above a limit, the highest first', () => {
   expect(listExceeding(use.unfinishedByUser, 8)).toBe('ben is at 10 of 8, ann at 9 of 8')
   expect(listExceeding(use.unfinishedByUser, 10)).toBe('')
   const many = new Map(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, 2]))
@@ -46,13 +46,13 @@ it('the form shows how a new limit affects current jobs', () => {
   expect(describeLimitEffect('localGpuMaxConcurrent', null, use)).toBe('No limit.')
 })
 
-it('the use of a limit is that of the user nearest to it', () => {
+it('describeUse shows the user nearest to the limit', () => {
   expect(describeUse('maxConcurrent', use)).toBe('5')
   expect(describeUse('userMaxConcurrent', use)).toBe('ann 3')
   expect(describeUse('userMaxBlocked', use)).toBe('')
 })
 
-it('a quota says its effect before it is saved', () => {
+it('describeQuotaEffect describes the effect of a quota', () => {
   expect(describeQuotaEffect('BLOCK', 8, new Map([['ann', 9]]))).toBe(
     'ann is at 9 of 8: jobs stay, a further submission is refused.',
   )
@@ -71,7 +71,7 @@ const none = {
   name: null,
 }
 
-it('a condition goes through its form unchanged, and reads as a sentence', () => {
+it('a condition is unchanged by its form, and is described in words', () => {
   const conditions = [
     { ...none, costAbove: 50 },
     { ...none, firstJob: false },
@@ -91,7 +91,7 @@ it('a condition goes through its form unchanged, and reads as a sentence', () =>
   expect(toCondition({ kind: 'costAbove', text: ' ', levels: [] })).toBe(null)
 })
 
-it('a reservation sums what its nodes have', () => {
+it('describeHeld sums the resources of the reserved nodes', () => {
   const node = { capacity: { cpu: 64, gpu: 4, memoryBytes: 2 ** 39 } }
   expect(describeHeld([node, node])).toBe('2 nodes: 8 GPUs, 128 cores, 1 TiB')
 })

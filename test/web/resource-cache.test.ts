@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Load, type Reader, ResourceCache } from '../../web/ground/resource-cache.ts'
 import { root } from '../support/sources.ts'
 
-/** The cache of the console: one read for all views, kept values, repeated reads. */
+/** The cache of the console: shared reads, kept values, and retries. */
 const page = { isHidden: false }
 const cache = new ResourceCache({ isHidden: () => page.isHidden, noteRepeated: () => undefined })
 
@@ -13,7 +13,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers())
 
 let keys = 0
-/** A fact whose reads answer 1, 2, 3 …, or fail as `failing` says. */
+/** Creates a value whose reads return 1, 2, 3 …, or fail if `failing` is set. */
 function createFact() {
   const key = `fact ${keys++}`
   const fact = { key, reads: 0, failing: null as RequestFailed | null, signal: null as AbortSignal | null }
@@ -29,7 +29,7 @@ function createFact() {
 }
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-it('two views of one fact read it once', async () => {
+it('two views of a value read it once', async () => {
   const { fact, show, state } = createFact()
   show()
   show()
@@ -37,7 +37,7 @@ it('two views of one fact read it once', async () => {
   expect([fact.reads, state()]).toEqual([1, { value: 1, failure: null, isLoading: false }])
 })
 
-it('a reader who comes back sees the value at once, and it is read again', async () => {
+it('a view that is mounted again gets the kept value at once, and it is read again', async () => {
   const { fact, show, state } = createFact()
   const leave = show()
   await settle()
@@ -49,7 +49,7 @@ it('a reader who comes back sees the value at once, and it is read again', async
   expect([fact.reads, state().value]).toEqual([2, 2])
 })
 
-it('a read of which no view shows the value ends, unless another view begins in the same step', async () => {
+it('a read is aborted when its last view is removed, unless another view is added in the same step', async () => {
   const { fact, show } = createFact()
   const leave = show()
   leave()
@@ -62,7 +62,7 @@ it('a read of which no view shows the value ends, unless another view begins in 
   expect(fact.signal?.aborted).toBe(true)
 })
 
-it('a fact is read again after a reason that came during a read, and reads rest between reasons', async () => {
+it('a change during a read causes another read, and there is a pause between such reads', async () => {
   const { fact, show } = createFact()
   show()
   const read = () => cache.read(fact.key)
@@ -79,7 +79,7 @@ it('a fact is read again after a reason that came during a read, and reads rest 
   expect(fact.reads).toBe(3)
 })
 
-it('reads by the clock rest while the page is hidden, and go on when it is shown', async () => {
+it('periodic reads pause while the page is hidden, and resume when it is shown', async () => {
   const { fact, show } = createFact()
   show({ everyMs: 1_000 })
   show({ everyMs: 5_000 })
@@ -93,7 +93,7 @@ it('reads by the clock rest while the page is hidden, and go on when it is shown
   expect(fact.reads).toBe(4)
 })
 
-it('a failure that may pass keeps the value and is tried again, at once when the server is back', async () => {
+it('a retryable failure keeps the value and is retried, at once when the server is reachable again', async () => {
   const { fact, show, state } = createFact()
   show()
   await settle()
@@ -109,7 +109,7 @@ it('a failure that may pass keeps the value and is tried again, at once when the
   expect(state()).toEqual({ value: 4, failure: null, isLoading: false })
 })
 
-it('a stream puts its values into the cache, and a view that begins later shares it', async () => {
+it('a stream puts its values into the cache, and later views share the stream', async () => {
   let put: (value: unknown) => void = () => undefined
   let streams = 0
   const load: Load<unknown> = (_, show) => {
@@ -125,7 +125,7 @@ it('a stream puts its values into the cache, and a view that begins later shares
   expect([streams, cache.state('stream').value]).toEqual([1, 'second'])
 })
 
-it('the values that were left first are forgotten', async () => {
+it('the values without views for the longest time are dropped', async () => {
   const facts = Array.from({ length: 70 }, createFact)
   for (const { show } of facts) {
     const leave = show()
@@ -137,7 +137,7 @@ it('the values that were left first are forgotten', async () => {
   expect(facts.at(-1)?.state().value).toBe(1)
 })
 
-it('each key of the cache begins with words of its own', () => {
+it('each key of the cache begins with a unique prefix', () => {
   const paths = globSync('web/**/*.{ts,tsx}', { cwd: root, exclude: ['web/dist/**', 'web/generated/**'] })
   const found = paths.flatMap((path) => [
     ...readFileSync(join(root, path), 'utf8').matchAll(/\buseResource(?:<[^(]+>)?\(\s*([`'])([^`'$]*)/g),

@@ -7,7 +7,7 @@ import { type Spec, toCopyInput, toFilledIn, toSpecInput } from '../../web/featu
 
 const gib = 1024 ** 3
 
-/** As the server stores `berth submit --gpu 2 --mem 16 -- python train.py`. */
+/** The stored spec of `berth submit --gpu 2 --mem 16 -- python train.py`. */
 const stored = {
   name: null,
   command: ['python', 'train.py', 'a b'],
@@ -55,11 +55,11 @@ const short = {
   resources: { memoryGib: 16, gpu: 2, gpuModel: ['v100'] },
 }
 
-it('a stored spec becomes a submission without the values that the server fills in', () => {
+it('toSpecInput removes the values that the server fills in', () => {
   expect(toSpecInput(stored)).toEqual(short)
 })
 
-it('values that differ from those of the server are kept', () => {
+it('toSpecInput keeps values that differ from the defaults', () => {
   const spec = { ...stored, inheritEnvironment: false, account: 'ml.nlp', preemptable: true }
   expect(toSpecInput(spec)).toEqual({
     ...short,
@@ -70,7 +70,7 @@ it('values that differ from those of the server are kept', () => {
   })
 })
 
-it('the values that were filled in are the others', () => {
+it('toFilledIn returns the values that the server filled in', () => {
   expect(toFilledIn(stored)).toEqual({
     account: 'users.ann',
     maxRunTimeSeconds: 172_800,
@@ -84,7 +84,7 @@ it('the values that were filled in are the others', () => {
   })
 })
 
-it('the YAML is a job file of the command line', () => {
+it('formatYaml formats a job file that the command line reads', () => {
   const spec = buildSpec({
     yaml: formatYaml(short),
     flags: { inheritEnv: true },
@@ -95,7 +95,7 @@ it('the YAML is a job file of the command line', () => {
   expect(spec).toEqual(short)
 })
 
-it('the command line has a flag for each field, and quotes its words', () => {
+it('formatCommandLine uses a flag for each field, and quotes words', () => {
   expect(
     formatCommandLine({ ...short, maxRunTimeSeconds: 7_200, resources: { ...short.resources, anyGpu: true } } as never),
   ).toBe(
@@ -103,20 +103,20 @@ it('the command line has a flag for each field, and quotes its words', () => {
   )
 })
 
-it('Python has its own words for JSON', () => {
+it('formatPython uses Python literals', () => {
   const text = formatPython({ command: ['x'], preemptable: true }, 'http://127.0.0.1:4000/')
   expect(text).toContain('"preemptable": True')
   expect(text).toContain('"http://127.0.0.1:4000/graphql"')
 })
 
-it('a PSI/J program names the fields that PSI/J does not have', () => {
+it('formatPsij names the fields that PSI/J does not have', () => {
   const text = formatPsij(short as never, 'http://127.0.0.1:4000/')
   expect(text).toContain('// PSI/J has no field for: labels, resources.memoryGib, resources.gpuModel')
   expect(text).toContain('"gpuCoresPerProcess":2')
   expect(text).toContain('arguments: ["train.py","a b"]')
 })
 
-it('texts of a spec stay texts in YAML', () => {
+it('formatYaml quotes texts that YAML would read as other types', () => {
   expect(parse(formatYaml({ name: '0.1', command: ['yes', 'a: b'] }))).toEqual({
     name: '0.1',
     command: ['yes', 'a: b'],

@@ -16,7 +16,7 @@ import { readTypeErrors, readViolations } from '../../web/pages/submit/violation
 import { findType } from '../../web/pages/submit/yaml-completion.ts'
 
 describe('the text of a spec', () => {
-  it('keeps comments when a field changes, and leaves out objects without fields', () => {
+  it('keeps its comments when a field changes, and loses objects without fields', () => {
     const text = '# mine\ncommand: [echo] # say\nresources:\n  cpu: 2\n'
     const more = editSpecText(text, [{ path: ['resources', 'gpu'], value: 1 }])
     expect(more).toContain('# mine')
@@ -27,7 +27,7 @@ describe('the text of a spec', () => {
     expect(editSpecText('name: a\n', [{ path: ['name'], value: undefined }])).toBe('')
   })
 
-  it('of a file of the EAI Toolkit gets our names, and another one stays as it is', () => {
+  it('is translated from a job file of the EAI Toolkit, and otherwise unchanged', () => {
     const theirs = translateFile('command: [true]\nmem: 4\nenvironmentVars: [A=b]\n')
     expect(parseSpecText(theirs.text).spec).toEqual({
       command: [true],
@@ -49,7 +49,7 @@ describe('the text of a spec', () => {
     expect(parseSpecText(text).marks[0]?.message).toContain(message)
   })
 
-  it('marks a refusal at its value, or at the object that lacks it', () => {
+  it('has violations marked at the value, or at the object without the value', () => {
     const text = 'command: [echo, hi]\nresources:\n  cpu: 0\n'
     const at = (path: string) => {
       const [mark] = markViolations(text, [{ path, message: 'wrong' }])
@@ -61,7 +61,7 @@ describe('the text of a spec', () => {
     expect(at('name')).toBe('')
   })
 
-  it('comes from links in base64url or with percent signs', () => {
+  it('is read from links in base64url or percent-encoding', () => {
     expect(readSpecHash(`#spec=${Buffer.from('name: é ✓').toString('base64url')}`)).toBe('name: é ✓')
     expect(readSpecHash(`#spec=${encodeURIComponent('{"name":"a b"}')}`)).toBe('{"name":"a b"}')
     expect(readSpecHash('#spec=%E0%A4%A')).toBe(null)
@@ -69,7 +69,7 @@ describe('the text of a spec', () => {
 })
 
 describe('the fields of the form', () => {
-  it('are those of the schema, each once', () => {
+  it('include each field of the schema once', () => {
     const shown = [...essentials, ...moreGroups.flatMap(({ fields }) => fields.map(({ path }) => path))]
     expect(new Set(shown).size).toBe(shown.length)
     const names = new Set(
@@ -104,7 +104,7 @@ describe('the fields of the form', () => {
     expect(field.format(value)).toBe(text)
   })
 
-  it('keep a text that is not understood, for the server to refuse', () => {
+  it('keep an invalid text, which the server refuses', () => {
     for (const path of ['bid', 'maxRunTimeSeconds', 'resources.memoryGib'])
       expect(findFieldText(path, findField(path).type).parse('abc')).toBe('abc')
   })
@@ -125,12 +125,12 @@ describe('a command', () => {
     [`echo 'a b' "c \\"d\\"" e\\ f`, ['echo', 'a b', 'c "d"', 'e f']],
     [`a"b c"d ''`, ['ab cd', '']],
     [`echo "open`, ['echo', 'open']],
-  ])('has the words of a shell: %s', (text, words) => {
+  ])('is split into words like in a shell: %s', (text, words) => {
     expect(splitWords(text)).toEqual(words)
     expect(splitWords(joinWords(words))).toEqual(words)
   })
 
-  it('is a script if only a shell would understand it', () => {
+  it('is a script if it needs a shell', () => {
     expect(needsShell('ls | wc')).toBe(true)
     expect(needsShell(`echo 'a | b'`)).toBe(false)
     const script = parseCommand('SCRIPT', 'ls | wc')
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     ['a = 1..40 x b = 1..40', 'at most 1,000'],
   ])('explains what is wrong with %s', (text, message) => expect(parseSweep(text).trouble).toContain(message))
 
-  it('fills in its values, labels the jobs and numbers their names', () => {
+  it('replaces references by its values, labels the jobs, and numbers their names', () => {
     const sweep = parseSweep('lr = 1..10')
     const spec = { name: 'a', command: ['t', `$\{lr}`, `$\{HOME}`], labels: [{ key: 'lr', value: 'old' }] }
     const specs = sweepSpecs(spec, { sweep, label: 'a-1' })
@@ -174,7 +174,7 @@ describe('a sweep', () => {
 })
 
 describe('refusals', () => {
-  it('have paths that begin at the spec', () => {
+  it('have paths relative to the spec', () => {
     const violations = [{ path: ['spec', 'labels', '0', 'key'], message: 'Must not be empty' }]
     expect(readViolations({ message: 'no', violations })).toEqual([
       { path: 'labels.0.key', message: 'Must not be empty' },
@@ -182,7 +182,7 @@ describe('refusals', () => {
     expect(readViolations({ message: 'no' })).toEqual([{ path: '', message: 'no' }])
   })
 
-  it('of the schema name the field too', () => {
+  it('of the schema name the field', () => {
     const message =
       'Variable "$input.submit.spec.resources.cpu": Float cannot represent non numeric value: "abc"; ' +
       'Variable "$input.submit.spec": Field "foo" is not defined by type "JobSpecInput".; ' +

@@ -9,7 +9,7 @@ it.each([
   ['http://x', { before: '', key: null, value: 'http://x' }],
 ])('the last term of %j is read', (text, term) => expect(readLastTerm(text)).toEqual(term))
 
-it('labels are suggested by their keys, then by their values', () => {
+it('label keys are suggested first, then values of the key', () => {
   const keys = [{ value: 'lr=', count: 3 }]
   expect(suggestValues(readLastTerm('label:l'), keys)).toEqual([{ text: 'label:lr=', label: 'lr=', count: 3 }])
   const values = [
@@ -22,7 +22,7 @@ it('labels are suggested by their keys, then by their values', () => {
   ])
 })
 
-it('keys are suggested, then their values with the number of jobs', () => {
+it('filter keys are suggested first, then values with the number of jobs', () => {
   expect(suggestKeys(readLastTerm('user:me sta')).map(({ text }) => text)).toEqual(['user:me state:'])
   const known = [
     { value: 'gpu', count: 12 },

@@ -55,7 +55,7 @@ it.each([
   expect(describeEffect('maxConcurrent', value, { panel: { running, byReason }, rows: [] })).toBe(text),
 )
 
-it('a limit of users counts each user', () => {
+it('the effect of a limit of users is computed for each user', () => {
   const rows = [
     makeRow({ id: 'a', isRunning: true }),
     makeRow({ id: 'b', reason: 'USER_LIMIT' }),
@@ -68,7 +68,7 @@ it('a limit of users counts each user', () => {
   expect(describeEffect('userMaxConcurrent', 0, { panel, rows })).toBe('1 job over the limit continues; new ones wait.')
 })
 
-it('a limit of GPUs counts the GPUs of the jobs that wait for it', () => {
+it('the effect of a limit of GPUs depends on the GPUs of the jobs that wait for it', () => {
   const rows = [
     makeRow({ id: 'a', isRunning: true, gpu: 4 }),
     makeRow({ id: 'b', reason: 'LOCAL_GPU_LIMIT', gpu: 4 }),
@@ -79,7 +79,7 @@ it('a limit of GPUs counts the GPUs of the jobs that wait for it', () => {
   expect(describeEffect('localGpuMaxConcurrent', 3, { panel, rows })).toMatch(/^1 GPU over the limit/)
 })
 
-it('the forecast shows running jobs to their limit and waiting ones from their estimate', () => {
+it('the forecast shows running jobs until their limit, and waiting jobs from their estimated start', () => {
   const rows = [
     makeRow({ id: 'runs', isRunning: true }),
     makeRow({ id: 'endless', isRunning: true, maxRunTimeSeconds: null }),
@@ -117,7 +117,7 @@ it('the forecast shows running jobs to their limit and waiting ones from their e
   ])
 })
 
-it('times and rows of the forecast are found by their pixels', () => {
+it('xOf and findRowAt convert between pixels and times or rows', () => {
   const view = {
     rows: [1, 2, 3] as never,
     width: 1_000,

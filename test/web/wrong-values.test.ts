@@ -6,13 +6,13 @@ import { readTypeErrors } from '../../web/pages/submit/violations.ts'
 import { ask } from '../support/client.ts'
 import { openTestServer } from '../support/server.ts'
 
-/** For each field of a spec a value of a wrong type. */
+/** A spec with a value of a wrong type in one field. */
 interface WrongValue {
   path: string
   spec: unknown
 }
 
-/** The other fields that an object must have. */
+/** Makes the required fields of an object. */
 const fillRequired = (type: string) =>
   Object.fromEntries(
     Object.entries(inputTypes[type] ?? {}).flatMap(([name, field]) =>
@@ -44,7 +44,7 @@ const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __
 
 const server = await openTestServer()
 
-it.each(wrongValues)('a wrong value of $path is marked at its field and in the YAML', async ({ path, spec }) => {
+it.each(wrongValues)('a wrong value of $path is marked at its field and in YAML', async ({ path, spec }) => {
   const { errors } = await ask(server.url, query, { input: { submit: { spec } } })
   const violations = readTypeErrors(errors?.[0]?.message ?? '')
   const found = violations.find((each) => each.path === path)

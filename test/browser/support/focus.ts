@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** How the element with the focus, the boxes around it and its marks are drawn. */
+/** A script that describes how the focused element, its ancestors and its pseudo-elements are drawn. */
 const drawing = `((element) => {
   const title = document.getElementById(element.getAttribute('aria-labelledby') ?? '')
   const boxes = [element, title, element.parentElement, element.parentElement?.parentElement]
@@ -10,7 +10,7 @@ const drawing = `((element) => {
       style.textDecorationLine].join()).join(';')
 })`
 
-/** The element with the focus; throws if it is drawn as without. */
+/** Returns the name of the focused element. Throws if it looks the same without the focus. */
 export async function readFocus(page: Page): Promise<string> {
   const [name, isVisible] = await page.evaluate<[string, boolean]>(`(() => {
     const element = document.activeElement

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { states } from '../../../web/parts/states.ts'
 
-/** The list of jobs shows all states, one after the other, whatever the states of its jobs are. */
+/** Makes the job list show all states, whatever the states of its jobs are. */
 export const showStates = (page: Page): Promise<unknown> =>
   page.route('**/graphql', async (route) => {
     if (!route.request().postData()?.includes('query ListJobs')) return route.continue()
@@ -14,7 +14,7 @@ export const showStates = (page: Page): Promise<unknown> =>
 const luminanceDifference = 64
 const pixelsMin = 12
 
-/** The pairs of states whose glyphs differ in fewer than `pixelsMin` pixels, as they are on the screen. */
+/** Returns the pairs of states whose glyphs differ on the screen in fewer than `pixelsMin` pixels. */
 export async function findDifferences(page: Page): Promise<string[]> {
   const pictures: [string, string][] = []
   for (const state of states) {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 
-/** Parts of the pages that have some: the values of `$tab` and `$part` by the path before them. */
+/** Values of `$tab` and `$part` in URLs, by the path before them. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   '/jobs/$id/$tab': ['log', 'events', 'spec', 'usage', 'artifacts', 'graph'],
   '/people/$part': ['users', 'teams', 'tokens'],
@@ -15,7 +15,7 @@ const paths = [
   ...readFileSync(join(root, 'web/shell/router.tsx'), 'utf8').matchAll(/^ {2}path: '([^']+)',$/gm),
 ].flatMap(([, path = '']) => (path.startsWith('/login') ? [] : [path]))
 
-/** A URL of each page of the router, with the objects of a server. */
+/** Lists a URL of each page of the router. */
 export function listPages({ jobId }: { jobId: string }): string[] {
   const values: Readonly<Record<string, string>> = { $id: jobId, $pool: 'local', $key: 'sweep', $value: 'lr' }
   const fill = (path: string) =>
@@ -33,7 +33,7 @@ export function listPages({ jobId }: { jobId: string }): string[] {
   })
 }
 
-/** Ends when the page shows data, or a sentence in its place. */
+/** Resolves when the page shows data, or a message instead. */
 export async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   const isReady = () =>
@@ -42,17 +42,17 @@ export async function settle(page: Page): Promise<void> {
   await until(isReady, { what: `${page.url()} shows something`, timeoutMs: 30_000 })
 }
 
-/** Loads the parts of all pages, so that `goInside` shows the next page at once. */
+/** Loads the code of all pages, so that `goInside` shows the next page at once. */
 export function loadParts(page: Page): Promise<unknown> {
   const parts = readdirSync(join(root, 'web/dist/assets')).filter((name) => name.endsWith('.js'))
   return page.evaluate(`Promise.all(${JSON.stringify(parts)}.map((name) => import('/assets/' + name)))`)
 }
 
-/** Ends when the page shows the changes made before. */
+/** Resolves when the page shows earlier changes. */
 export const draw = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 
-/** Opens another page without a load of the document, also while the server is away. */
+/** Opens another page without a reload, which also works during an outage. */
 export async function goInside(page: Page, url: string): Promise<void> {
   await page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)})`)
   await draw(page)

@@ -6,7 +6,7 @@ interface Place {
   y: number
 }
 
-/** The name of a row in sight; null: no row is drawn now. */
+/** A script that returns the position and the job of a visible row; null: no row is drawn now. */
 const chooseRow = (draw: number) => `(() => {
   const box = document.querySelector('[role=table]')?.parentElement.getBoundingClientRect()
   const links = [...document.querySelectorAll('[data-id]:not([data-peeked=true]) a')].filter((link) => {
@@ -19,15 +19,15 @@ const chooseRow = (draw: number) => `(() => {
 
 const readRowAt = ({ x, y }: Place) => `document.elementFromPoint(${x}, ${y})?.closest('[data-id]')?.dataset.id ?? null`
 
-/** The button of the row under the pointer, at the height of the pointer. */
+/** A script that finds the button of the row under the pointer. */
 const findButton = ({ y }: Place) => `(() => {
   const { left, right } = document.querySelector('[data-id]:hover button').getBoundingClientRect()
   return { x: (left + right) / 2, y: ${y} }
 })()`
 
 /**
- * Clicks on a row of the list of jobs as a reader does: the pointer comes to rest on a row, and the click follows a
- * moment later. Returns the job that was drawn when the pointer arrived, and the one that opened.
+ * Clicks on a row of the job list like a user: the pointer stops on a row, and the click follows a moment later. Returns
+ * the job that was drawn when the pointer stopped, and the job that opened.
  */
 export async function clickRow(
   page: Page,

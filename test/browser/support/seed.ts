@@ -1,7 +1,7 @@
 import type { BerthServer } from '../../support/berth-server.ts'
 import { adminToken, berth } from './stage.ts'
 
-/** A laboratory with work: pools, people and jobs for pictures and for tests that look at every page. */
+/** Pools, users and jobs for pictures, and for tests that visit every page. */
 
 const gpus = [{ model: 'A100-SXM4-40GB', memoryGib: 40, count: 8 }]
 const pools = [
@@ -44,7 +44,7 @@ export async function send(server: BerthServer, token: string, query: string, in
   return data
 }
 
-/** A user with a token. */
+/** Creates a user with a token. */
 export async function createPerson(server: BerthServer, name: string): Promise<string> {
   const user = 'CreateUserInput!) { createUser(input: $input) { ... on CreateUserSuccess { user { id } } } }'
   const { createUser } = await send(server, adminToken, user, { name, level: 'RESEARCHER' })
@@ -75,7 +75,7 @@ export const simulate = (name: string, gpu: number, environment: Readonly<Record
   environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
 })
 
-/** Jobs of three people on the GPUs, and one that prints a log. Returns the id of that one. */
+/** Creates jobs of three users on the GPUs, and one that prints a log. Returns the id of the last one. */
 export async function seedJobs(server: BerthServer): Promise<string> {
   const [ann = '', ben = '', cyd = ''] = await Promise.all(
     ['ann', 'ben', 'cyd'].map((name) => createPerson(server, name)),
@@ -105,7 +105,7 @@ export async function seedJobs(server: BerthServer): Promise<string> {
   return id
 }
 
-/** A team, a quota, a reservation, a rule of approval, and a job that waits for a decision. */
+/** Creates a team, a quota, a reservation, an approval rule, and a job that waits for an approval. */
 export async function seedPolicies(server: BerthServer): Promise<void> {
   const run = (...args: string[]) => berth(server, args, adminToken)
   await run('team', 'create', 'vision')

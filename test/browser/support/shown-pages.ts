@@ -6,12 +6,12 @@ import { goInside } from './pages.ts'
 import { type Facts, readFacts, type View } from './truth.ts'
 
 const pollMs = 100
-/** Only a page that never gets there takes so long: the figures are printed, not tested. */
+/** Timeout for pages that never show the data of the server. Measured times are printed, not tested. */
 const truthMsMax = 60_000
 
 /**
- * Notes on the page itself, which a reload would lose: states of rows that go backwards, as an older row in place of a
- * newer one would.
+ * A script that records when the state of a row goes backwards, which means that an older row replaced a newer one. A
+ * reload of the page loses the record.
  */
 const recorder = `
   const order = ${JSON.stringify(Object.values(stateWords))}
@@ -29,13 +29,13 @@ const recorder = `
   }
   new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })`
 
-/** The views in tabs of one browser, beside the data of the server. */
+/** Shows the views in tabs of a browser, and compares them with the data of the server. */
 export class ShownPages<Seen extends object = Facts> {
   readonly #pages = new Map<View<Seen>, Page>()
   readonly #api: Api
   readonly #views: readonly View<Seen>[]
   jobId: string
-  /** Milliseconds until a view showed the data of the server, and until all had done so. */
+  /** Times in ms until a view, and until all views, showed the data of the server. */
   readonly #took = new Map<string, number[]>()
   readonly #tookAll: number[] = []
 
@@ -60,9 +60,8 @@ export class ShownPages<Seen extends object = Facts> {
   }
 
   /**
-   * Waits until each page has shown the data of the server. Jobs go on meanwhile, so a page is timed by the first data
-   * that it shows of those that the server has had since the call. `isMoving`: this data is enough, also if the server has
-   * newer data by then.
+   * Waits until each page shows the data of the server. The data changes meanwhile, so a page is timed when it first shows
+   * any version since the call. `isMoving`: such a version is enough, even if the server has newer data by then.
    */
   async awaitTruth({ isMoving = false } = {}): Promise<void> {
     const beganAt = performance.now()
@@ -98,7 +97,7 @@ export class ShownPages<Seen extends object = Facts> {
     return `${perView.join('; ')}; all: ${describe(this.#tookAll)}`
   }
 
-  /** The texts of all views. */
+  /** Reads the texts of all views. */
   readAll(): Promise<string[][]> {
     return Promise.all([...this.#pages].map(([view, page]) => page.evaluate<string[]>(view.script)))
   }
@@ -107,7 +106,7 @@ export class ShownPages<Seen extends object = Facts> {
     return Promise.all(this.#pages.values().map((page) => page.locator('header [role=status]').innerText()))
   }
 
-  /** Shows another job, without a load of the page. */
+  /** Shows another job without a reload. */
   async showJob(jobId: string): Promise<void> {
     this.jobId = jobId
     for (const [view, page] of this.#pages) {
@@ -117,7 +116,7 @@ export class ShownPages<Seen extends object = Facts> {
     }
   }
 
-  /** Steps back of rows; null: the page was loaded again. */
+  /** Reads the recorded steps backwards of each page; null: the page was reloaded. */
   readSteps(): Promise<unknown[]> {
     return Promise.all(this.#pages.values().map((page) => page.evaluate('window.stepsBack ?? null')))
   }

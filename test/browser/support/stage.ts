@@ -21,7 +21,7 @@ export const localPools = [
   { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
 ]
 
-/** One for all files of a worker: it ends with the process. */
+/** One browser for all test files of a worker. It ends with the process. */
 let browser: Promise<Browser> | undefined
 
 function prepareBrowser(): Promise<Browser> {
@@ -36,7 +36,7 @@ interface Database {
 
 type OpenDatabase = () => Promise<Database>
 
-/** A browser, and servers in a folder; pages and servers end with it. */
+/** A browser, and servers in a folder. Closing it ends its pages and servers. */
 export class Console {
   browser!: Browser
   directory!: string
@@ -47,7 +47,7 @@ export class Console {
   readonly #openDatabase: OpenDatabase | undefined
   readonly #databases = new Map<string, Database>()
 
-  /** Without `openDatabase`, servers have an embedded PostgreSQL each. */
+  /** Without `openDatabase`, each server has its own embedded PostgreSQL. */
   constructor(openDatabase?: OpenDatabase) {
     this.#openDatabase = openDatabase
   }
@@ -65,7 +65,7 @@ export class Console {
     if (this.directory) await rm(this.directory, { recursive: true, force: true })
   }
 
-  /** A fresh profile. With a token, its tabs are logged in to that server. */
+  /** Opens a fresh profile. With a token, its tabs are logged in to the server. */
   async openContext(
     options: Parameters<Browser['newContext']>[0] = {},
     logIn?: { server: BerthServer; token: string },
@@ -87,12 +87,12 @@ export class Console {
     return context
   }
 
-  /** A server with these settings of `berth.yaml`. */
+  /** Starts a server with these settings of `berth.yaml`. */
   async start(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthServer> {
     return this.#keep(await startBerth(await this.#prepare(name, settings, env)))
   }
 
-  /** The same in a process of its own. `restart` starts it again with its data. */
+  /** Like `start`, but in a separate process. `restart` restarts it with its data. */
   async startProcess(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthProcess> {
     return this.#keep(await startBerthProcess(await this.#prepare(name, settings, env)))
   }
@@ -101,7 +101,7 @@ export class Console {
     return this.#keep(await startBerthProcess({ ...this.#optionsOf(name, env), port }))
   }
 
-  /** A server where each request needs a token; `adminToken` is the first. */
+  /** Starts a server that requires tokens; `adminToken` is the first token. */
   startWithUsers(name: string, settings: object = {}): Promise<BerthServer> {
     return this.start(name, { pools: localPools, ...settings }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
   }
@@ -139,7 +139,7 @@ export async function berth(server: BerthServer, args: readonly string[], token?
   return stdout.trim()
 }
 
-/** Submits a small job of a shell script. Returns its id. */
+/** Submits a small job that runs a shell script. Returns its id. */
 export function submit(server: BerthServer, name: string, script: string, token?: string): Promise<string> {
   return berth(server, ['submit', '--name', name, '--cpu', '0.05', '--mem', '1', '--', 'sh', '-c', script], token)
 }

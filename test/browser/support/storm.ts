@@ -25,7 +25,7 @@ const mutations = {
 }
 export type Mutation = keyof typeof mutations
 
-/** How often each of them is drawn, of a hundred. */
+/** How often each mutation is chosen, of a hundred draws. */
 const shares: readonly (readonly [Mutation, number])[] = [
   ['submit', 36],
   ['cancel', 14],
@@ -70,7 +70,7 @@ const atOnce = 5
 
 export class Storm {
   readonly #admin: Api
-  /** The owner of the jobs. */
+  /** The API as the owner of the jobs. */
   readonly #user: Api
   readonly #draw: () => number
   #jobs: readonly Job[] = []
@@ -105,7 +105,7 @@ export class Storm {
     if (input) await this.act(kind, input)
   }
 
-  /** Makes a change. The server may refuse it, because the job has changed in the meantime. */
+  /** Makes a change. The server may refuse it, because the job may have changed meanwhile. */
   async act(kind: Mutation, input: object): Promise<void> {
     const api = kind === 'submit' || kind === 'retry' ? this.#user : this.#admin
     const answer = await api.ask<Record<string, { __typename: string }>>(mutations[kind], { input })
@@ -137,14 +137,14 @@ export class Storm {
     return items[Math.floor(this.#draw() * items.length)]
   }
 
-  /** Takes the job from those that the next change may choose. */
+  /** Chooses a job, and removes it from those that the next change may choose. */
   #takeJob(matches: (job: Job) => boolean): Job | undefined {
     const job = this.#pick(this.#jobs.filter(matches))
     this.#jobs = this.#jobs.filter((each) => each !== job)
     return job
   }
 
-  /** undefined: no job is in a state for it. */
+  /** Makes the input of a mutation; undefined: no job is in a suitable state. */
   #createInput(kind: Mutation): object | undefined {
     if (kind === 'submit') return { spec: this.#createSpec(), requiresApproval: this.#draw() < 0.25 }
     if (kind === 'limit') return { pool, maxConcurrent: 4 + Math.floor(this.#draw() * 8) }

@@ -3,7 +3,7 @@ import { stateWords } from '../../../web/parts/states.ts'
 import type { Api } from '../../support/api.ts'
 import { pool } from './storm.ts'
 
-/** Pages beside the data of the server: the same texts, read from the page and made from the API. */
+/** Views that can be checked: the same texts are read from the page and computed from the API. */
 
 export interface Facts {
   jobs: { nodes: { id: string; state: JobState }[] }
@@ -29,7 +29,7 @@ export interface View<Seen extends object = Facts> {
   facts: (jobId: string) => string
   /** A script that returns the texts of the page. */
   script: string
-  /** The same texts by the server. `shown`: how many rows the page draws, of a list that goes on. */
+  /** Computes the same texts from the API. `shown`: the texts of the page, for lists of which it draws only some rows. */
   expect: (facts: Seen, shown: readonly string[]) => readonly string[]
 }
 
@@ -112,7 +112,7 @@ export const views: readonly View[] = [
   },
 ]
 
-/** The rows of the server that these views show. */
+/** Reads the data of the server that these views show. */
 export const readFacts = <Seen extends object = Facts>(
   api: Api,
   jobId: string,

@@ -13,7 +13,7 @@ import { openTestServer } from '../../support/server.ts'
 import { repository } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 
-/** With the shipped options, the caches have nothing to say in development about what pages do. */
+/** With the shipped options, the caches log no warnings in development. */
 
 let client: Client
 const server = await openTestServer()
@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks())
 
 interface Cache {
-  /** A query, shown on a page from then on, or a mutation. */
+  /** Sends a query, and keeps it in use as a page does, or sends a mutation. */
   ask(document: DocumentNode, variables: object): Promise<unknown>
   /** Counts messages. */
   subscribe(document: DocumentNode, variables: object, onMessage: () => void): () => void

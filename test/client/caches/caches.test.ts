@@ -14,8 +14,8 @@ import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /**
- * Plain pages on Apollo Client 4 and urql 5: a list in a normalised cache, kept up by a subscription, while others
- * work.
+ * Pages on Apollo Client 4 and urql 5 show a list in a normalised cache. A subscription updates it while other users
+ * change jobs.
  */
 
 let client: Client
@@ -48,7 +48,7 @@ const updatesText = `subscription Updates($after: Cursor) { jobUpdates(after: $a
   ... on StreamReset { cursor resetReason jobIds }
   ... on StreamHeartbeat { cursor } } }`
 
-/** A page: rows on display, and how it reads its list again when a job comes that it does not show. */
+/** A page with rows. It reads its list again when a message contains a job that it does not show. */
 interface Page {
   rows(): Row[]
   close(): void
@@ -80,7 +80,7 @@ async function openApolloPage(): Promise<Page> {
   }
 }
 
-/** Fragments of which Graphcache could only guess whether they match. */
+/** Warnings of Graphcache that it could only guess whether a fragment matches. */
 const guesses: string[] = []
 
 async function openUrqlPage(): Promise<Page> {
@@ -114,7 +114,7 @@ async function openUrqlPage(): Promise<Page> {
   }
 }
 
-/** One at a time; asked for meanwhile, once more. */
+/** Runs `work` once at a time. Calls during a run cause one more run. */
 function singleFlight(work: () => Promise<unknown>): () => void {
   let running = false
   let again = false

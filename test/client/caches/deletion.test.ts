@@ -82,7 +82,7 @@ function openUrql(query: ReturnType<typeof gql>, updates = graphcacheOptions.upd
   }
 }
 
-/** The ids of the rows, once for each selection of the list. */
+/** Returns the ids of the rows for each selection of the list. */
 const idsOf = (list: List | undefined) =>
   [list?.jobs.nodes, list?.jobs.edges?.map(({ node }) => node)].flatMap((rows) =>
     rows ? [rows.map(({ id }) => id)] : [],

@@ -24,7 +24,7 @@ it('a stream that ends delivers each part once, and a new subscription opens it 
   }
   await follow(1)
   expect(parts).toEqual(['a', 'b'])
-  // urql would give a subscription that it still holds to the next subscriber.
+  // urql passes a subscription that it still holds to the next subscriber.
   await follow(2)
   expect(parts).toEqual(['a', 'b', 'a', 'b'])
 })

@@ -58,7 +58,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a channel', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'over many cuts loses and doubles nothing in either direction (seed %i)',
+    'over many cuts loses and duplicates no byte in either direction (seed %i)',
     async (seed) => {
       const link = new Link(seed)
       const sent = [[], []] as [string[], string[]]

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve))
 const never = () => new Promise<never>(() => {})
-/** Pauses between tries end soon, the time in which a connection proves itself does not. */
+/** Pauses between attempts end at once, but the 10 s after which a silent connection counts as good never end. */
 const unsettled = (ms: number) => (ms === 10_000 ? never() : soon())
 
 const message = { data: { jobUpdates: { __typename: 'StreamHeartbeat', cursor: 'c' } } }

@@ -28,7 +28,7 @@ class OwnDocument<Result, Variables> extends String implements DocumentTypeDecor
 let server: Server | undefined
 const waits: number[] = []
 
-/** A server that gives these answers, one after the other, the last for ever. */
+/** Starts a server that sends these responses in order, and then repeats the last one. */
 async function serve(...answers: { status?: number; retryAfter?: number; body: unknown }[]) {
   let given = 0
   const asked: string[] = []
@@ -227,7 +227,7 @@ describe('the pause before a retry', () => {
   })
 })
 
-it('a refusal of the gate is not cut', () => {
+it('the message of the gate is not shortened', () => {
   const text = `${'Only this account may use the server. '.repeat(10)}Start it with users.`
   const failure = createResponseFailure(new URL('http://a/graphql'), new Response(text, { status: 403 }), text)
   expect(failure).toMatchObject({ code: 'FORBIDDEN', message: `http://a/graphql answered 403: ${text}` })

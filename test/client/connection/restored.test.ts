@@ -30,7 +30,7 @@ async function changedJob(): Promise<string> {
   return jobId
 }
 
-/** The restored database did something else later. */
+/** Simulates a restore, after which the job got other events. */
 async function restore(jobId: string) {
   await server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
   proxy.cut()

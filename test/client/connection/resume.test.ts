@@ -18,7 +18,7 @@ let connection: Connection | undefined
 
 async function open(options: StreamOptions) {
   server = await startStreamServer(options)
-  // No waits between tries: what is shown does not depend on them.
+  // Attempts follow without waits, on which the results do not depend.
   connection = openConnection({ url: server.url, sleep: async () => undefined })
   return { server, connection }
 }

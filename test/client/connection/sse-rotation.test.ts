@@ -23,7 +23,7 @@ interface Numbered {
   number: number
 }
 
-/** Each connection gives the message after the cursor, and then nothing more. */
+/** Each connection sends the message after the cursor, and then stays silent. */
 const open: Open = async function* <Result>(...[{ variables }, signal, onOpen]: Parameters<Open>) {
   most = Math.max(most, ++now)
   try {

@@ -42,7 +42,7 @@ async function openAt(serve: RequestListener) {
   return { stream, asked, opened }
 }
 
-/** Gives up exactly after this time. */
+/** Checks that `next` rejects exactly after this time. */
 async function demandEnd(next: Promise<unknown>, afterMs: number) {
   await new Promise((resolve) => setImmediate(resolve))
   let failure: unknown
@@ -95,7 +95,7 @@ it('an established stream survives error pages of a proxy', async () => {
 })
 
 it.each([page, missing])(
-  'a stream that was never established ends at an address that is not of Berth',
+  'a stream that was never established ends if the address is not a Berth server',
   async (answer) => {
     const stream = await streamOver(answer)
     await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })

@@ -8,7 +8,7 @@ import { mutate, type Person, personWith } from '../../support/people.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
 import { openTestServer } from '../../support/server.ts'
 
-/** An expired token is replaced by a fresh one; a revoked one ends the stream, and is not tried for ever. */
+/** An expired token is replaced by a new one. A revoked token ends the stream, instead of endless retries. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
 const dayMs = 86_400_000

@@ -6,7 +6,7 @@ import { createOutages } from '../../../src/client/connection/outages.ts'
 import type { Client } from '../../../src/client/jobs/client.ts'
 import { until } from '../../support/until.ts'
 
-/** Functions of the program that throw: their errors reach the program as any that it does not catch, and end nothing. */
+/** Callbacks of the program that throw: the error is reported as uncaught, and streams continue. */
 
 const uncaught: string[] = []
 let others: NodeJS.UncaughtExceptionListener[]

@@ -12,7 +12,7 @@ import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
 import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** The promises of the client over a real server: no message is missed or repeated, whichever connection breaks. */
+/** The client, over a real server, misses and repeats no message, whichever connection breaks. */
 
 let proxy: CuttingProxy
 let client: Client
@@ -26,7 +26,7 @@ afterEach(async () => {
   await proxy.close()
 })
 
-/** Waits between tries are as long as the event loop takes. */
+/** Waits between attempts take only a turn of the event loop. */
 const sleep = () => new Promise<void>((resolve) => setImmediate(resolve))
 const open = (transports?: Transport[]) => createClient({ url: proxy.url, sleep, ...(transports && { transports }) })
 
@@ -151,7 +151,7 @@ it('each event arrives once while connections are cut and transports change', as
     if (seq === 60) proxy.blocked.add('sse')
     if (seq === 90) proxy.blocked.clear()
     if (seq % 7 === 0) proxy.cut()
-    // One event after the other at first, so that a slow reader meets each cut of its WebSocket as well.
+    // The first events come one by one, so that each cut of the WebSocket also hits a slow reader.
     if (seq < 30) await prioritise(jobId, seq + 1)
     if (seq === 30) await rest()
   })
@@ -244,7 +244,7 @@ it('each call of submit makes a new job, with its own idempotency key', async ()
   expect(await client.submit({ spec: { command: [] } })).toMatchObject({ __typename: 'InvalidInputProblem' })
 })
 
-/** A job with output, that can get more and end. */
+/** Creates a job with output, and functions that add output and end it. */
 async function logged(begin: string) {
   const { sql } = server.domain.db
   const jobId = await server.submit()

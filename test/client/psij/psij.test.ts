@@ -95,7 +95,7 @@ describe('the examples of the PSI/J appendix', () => {
     expect((await job.wait())?.state).toBe(JobState.COMPLETED)
   })
 
-  it('place ranks, with attributes', async () => {
+  it('set attributes that place the ranks', async () => {
     const resources = new ResourceSpecV1()
     resources.exclusiveNodeUse = false
     resources.processCount = 2

@@ -56,7 +56,7 @@ describe.each(Object.entries(transports))('variables sent over %s', (_name, tran
       expect(codesOf(await transport(server.url, query, { f: filter }))).toEqual(['BAD_REQUEST'])
   })
 
-  it('of a subscription are checked like other arguments', async () => {
+  it('of a subscription are refused like those of a query', async () => {
     const query =
       'subscription ($id: ID!, $streams: [LogStream!]) { tail(jobId: $id, streams: $streams) { __typename } }'
     const variables = { id: await server.submit(), streams: ['STDOUT', 'STDERR', 'SYSTEM', 'STDOUT'] }
@@ -160,7 +160,7 @@ interface List {
   request: (items: number) => { query: string; variables: object }
 }
 
-/** The smallest value of the type. */
+/** Makes the smallest valid value of a type. */
 function least(type: GraphQLInputType): Json {
   const nullable = getNullableType(type)
   if (isListType(nullable)) return [least(nullable.ofType)]
@@ -196,7 +196,7 @@ function listsOf(
   return [...own, ...below]
 }
 
-/** The refusal of a bulk may be in its results. */
+/** The selection in which a refusal is found: for bulk mutations, in their results. */
 const wantedOf: Record<string, string> = {
   submitJobs: '... on SubmitJobsSuccess { results { ... on Problem { code } } }',
 }

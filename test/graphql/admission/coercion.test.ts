@@ -30,7 +30,7 @@ const schema = buildSchema(`
 `)
 const boxType = schema.getType('Box') as GraphQLInputType
 
-/** The value as graphql-js coerces it; null: invalid. */
+/** Coerces a value by graphql-js; null: invalid. */
 function byGraphql(value: unknown, type = boxType): { coerced: unknown } | null {
   const errors: unknown[] = []
   const coerced = coerceInputValue(value, type, (_path, _value, error) => errors.push(error))
@@ -124,7 +124,7 @@ const ofScalar: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   JSONObject: fc.dictionary(fc.string(), fc.jsonValue()),
 }
 
-/** Values of the type, sometimes with an invalid part. */
+/** Generates values of a type, some with an invalid part. */
 function valuesOf(type: GraphQLInputType, depth = 3): fc.Arbitrary<unknown> {
   if (isNonNullType(type)) return valuesOf(type.ofType, depth)
   const right = isListType(type)
@@ -137,7 +137,7 @@ function valuesOf(type: GraphQLInputType, depth = 3): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 40, arbitrary: right }, { weight: 1, arbitrary: odd })
 }
 
-/** The required fields and a few others, rarely an unknown one. */
+/** Generates objects with the required fields and a few others, rarely an unknown one. */
 function objectsOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrary<unknown> {
   const fields = Object.values(type.getFields())
   const required = fields.filter(isRequiredInputField)

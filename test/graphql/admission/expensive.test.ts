@@ -101,7 +101,7 @@ describe('the cost of a document', () => {
       1,
       questionCost + 1.5,
     ],
-  ])('is right for %s', (_name, query, reads, cost) => {
+  ])('has the expected value for %s', (_name, query, reads, cost) => {
     expect(costIn(query)).toBe(Math.ceil(reads * readCost + cost))
   })
 

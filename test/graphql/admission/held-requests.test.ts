@@ -4,7 +4,7 @@ import { type Holds, watchHolds } from '../../fuzz/holds.ts'
 import { send } from '../../support/client.ts'
 import { openTestServer } from '../../support/server.ts'
 
-/** The largest allowed requests, and how long each blocks the event loop. `npm run fuzz` sends random ones. */
+/** Measures how long the largest allowed requests block the event loop. `npm run fuzz` sends random requests. */
 let holds: Holds
 const server = await openTestServer()
 beforeAll(async () => {

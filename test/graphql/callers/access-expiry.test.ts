@@ -43,7 +43,7 @@ const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { __typename } }'
 const updates = (after: string | null = null) =>
   `subscription { jobUpdates(after: ${JSON.stringify(after)}) { ... on JobTransitions { job { id user { name } } } } }`
 
-/** A live `tail` by HTTP with this Accept (null: without). `cut`: the connection ends without `complete`. */
+/** Opens a live `tail` over HTTP with an Accept header (null: none). `cut`: the connection ends without `complete`. */
 function tailBy(accept: string | null, token: string): Promise<{ status: number; end: Promise<string> }> {
   const body = JSON.stringify({ query: tail, variables: { jobId } })
   const headers = { 'content-type': 'application/json', ...bearer(token), ...(accept !== null && { accept }) }
@@ -180,7 +180,7 @@ describe('the stream limit of a user', () => {
     void others.subscribe()
     await until(() => server.feed.openReaders() === full + 1, { what: 'another person subscribes' })
 
-    // All of them read for one event, which must not delay the requests of others.
+    // All streams read rows for one event, which must not delay requests of other users.
     let waiting = 0
     const { pool } = server.domain.db
     const look = () => {
@@ -223,7 +223,7 @@ describe('a refused upgrade', () => {
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${origin}\r\n` +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n'
 
-  /** A peer that sends the text, never reads, and never closes its half. */
+  /** Opens a connection that sends the text, never reads, and never closes its half. */
   function frozenPeer(text: string): Socket {
     const socket = connectTcp({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true })
     socket.on('error', () => undefined)
@@ -237,7 +237,7 @@ describe('a refused upgrade', () => {
       handshake('/graphql', 'https://evil.example'),
       handshake('/elsewhere', 'http://127.0.0.1'),
       handshake('/graphql', 'http://127.0.0.1').replace('Sec-WebSocket-Version: 13\r\n', ''),
-      // Accepted, then closed with 4408 or for a malformed message.
+      // The upgrade is accepted, and the socket then closed with 4408 or for a malformed message.
       handshake('/graphql', 'http://127.0.0.1'),
     ]
     const sockets = texts.flatMap((text) => Array.from({ length: peers }, () => frozenPeer(text)))

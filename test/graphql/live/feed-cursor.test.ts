@@ -6,7 +6,7 @@ import { openTestServer } from '../../support/server.ts'
 const server = await openTestServer()
 
 const streams = Object.entries({ socket: streamSocket, sse: streamSse })
-/** A busy machine also gets heartbeats. */
+/** Reads the next message that is not a heartbeat. Heartbeats arrive if the machine is busy. */
 async function next(stream: Stream): Promise<Json> {
   for (;;) {
     const message: Json = Object.values((await stream.next()).value?.data ?? {})[0]
@@ -66,7 +66,7 @@ async function readCancelled() {
   return { jobId, job }
 }
 
-/** Events after the restore have later times. */
+/** Simulates the restore of a backup, after which events have later times. */
 const restored = (jobId: string) =>
   server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
 

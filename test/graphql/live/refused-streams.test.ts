@@ -25,7 +25,7 @@ async function connect() {
   await until(() => seen.length === 1, { what: 'the connection is acknowledged' })
   return {
     codes,
-    /** Types and contents of the messages of one operation. */
+    /** Returns the messages of one operation. */
     of: (id: string) => seen.filter((message) => message.id === id),
     subscribe: (id: string, query: string, variables: object = {}) =>
       send({ type: 'subscribe', id, payload: { query, variables } }),
@@ -104,6 +104,6 @@ it('a replay of many events needs few statements', async () => {
   await until(() => events().length === 2 * count, { what: 'all are replayed' })
   connection.close()
   const times = Object.values(Object.groupBy(statements, (text) => text)).map((same) => same?.length ?? 0)
-  // A hundred messages, of which 32 are executed together.
+  // Of the hundred messages, 32 at a time are executed together.
   expect(Math.max(...times)).toBeLessThanOrEqual(8)
 })

@@ -16,7 +16,7 @@ import { simNode } from '../../support/domain.ts'
 import { openTestServer } from '../../support/server.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
-/** Each edge below a list of jobs: its number of statements does not grow with the rows. */
+/** For each edge below a list of jobs, the number of statements must not grow with the rows. */
 const server = await openTestServer()
 beforeAll(async () => {
   const pools = Array.from({ length: 100 }, (_, n) => ({
@@ -42,7 +42,7 @@ beforeAll(async () => {
     )
 })
 
-/** Each reads one log, and costs as much for each row. */
+/** Edges that need a statement for each row, and have a cost for each. */
 const priced = ['logs', 'logSearch', 'logGaps']
 
 type Field = GraphQLField<unknown, unknown>
@@ -53,7 +53,7 @@ const fieldsOf = (type: GraphQLObjectType): Field[] =>
 const leavesOf = (type: GraphQLObjectType) =>
   fieldsOf(type).flatMap(({ name, type: given }) => (isLeafType(getNamedType(given)) ? [name] : []))
 
-/** The field with all of its own leaves; null: its type has no leaves. */
+/** Makes a selection of the field with all of its leaves; null: its type has no leaves. */
 function selectLeaves({ name, type, args }: Field): string | null {
   const named = getNamedType(type)
   if (!isObjectType(named)) return isLeafType(named) ? name : null
@@ -68,7 +68,7 @@ function selectLeaves({ name, type, args }: Field): string | null {
 
 const isOne = ({ type }: Field) => isObjectType(getNamedType(type)) && !isListType(getNullableType(type))
 
-/** Edges of a job, and those of the pool, the run and the other objects that it has. */
+/** Lists the edges of a job, and of its pool, its run and other objects to which it leads. */
 function listEdges(): string[] {
   const job = schema.getType('Job') as GraphQLObjectType
   return fieldsOf(job).flatMap((field) => {
@@ -115,7 +115,7 @@ it.each([
   expect(await countStatements('pools', 60, edge)).toBeLessThan(few + 5)
 })
 
-it('entries of pools that are read together are those of each pool', async () => {
+it('each pool gets its own queue entries if several pools are read together', async () => {
   const entries = 'workload { entries(first: 5) { edges { cursor node { id } } totalCount pageInfo { hasNextPage } } }'
   const { pools } = await data(server.url, `{ pools(first: 100) { nodes { name ${entries} } } }`)
   for (const [name, count] of [

@@ -56,7 +56,7 @@ it('only jobs that match and that the viewer may see are counted', async () => {
   expect(await counts('by: STATE', 'ann')).toEqual([{ key: 'QUEUED', count: 3, byState: queued(3) }])
 })
 
-it('arguments that do not fit are refused', async () => {
+it('invalid arguments are refused', async () => {
   for (const args of ['by: LABEL', 'by: USER, labelKey: "lr"', 'by: USER, first: 0', 'by: USER, first: 101'])
     expect(await ask(server.url, `{ jobCounts(${args}) { isExact } }`)).toMatchObject({
       errors: [{ extensions: { code: 'BAD_REQUEST' } }],
@@ -65,7 +65,7 @@ it('arguments that do not fit are refused', async () => {
 
 const jobsPerInsert = 10_000
 
-it('of too many jobs, the newest are counted', async () => {
+it('counts only the newest jobs if there are too many', async () => {
   const { db } = server.domain
   await db.transaction(async (sql) => {
     await sql.query('SET LOCAL session_replication_role = replica')

@@ -43,7 +43,7 @@ const jobShape = fc.record({
   executor: word,
   reason: maybe(fc.constantFrom(...reasons)),
   node: maybe(fc.constantFrom(...nodes)),
-  /** The run on the node has ended. */
+  /** true: the run on the node has ended. */
   before: fc.boolean(),
   createdAt: fc.constantFrom(...times),
   startedAt: maybe(fc.constantFrom(...times)),

@@ -20,7 +20,7 @@ const waiting = 300
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n))
 
-/** Final jobs of 150 accounts in 2 queues, then waiting jobs. Another account owns the last 1,000 of each. */
+/** Inserts final jobs of 150 accounts in 2 queues, then waiting jobs. Another account owns the last 1,000 of each. */
 const fillSql = `
 INSERT INTO job (id, user_id, sequence, name, labels, project, spec, state, pool, queue, executor, account, base_priority, cpu_millis,
   memory_bytes, gpu, lane_id, created_at, finished_at, log_closed, started_at, state_reason)
@@ -213,7 +213,7 @@ it('running and blocked jobs of a queue are read through an index', async () => 
   }
 })
 
-/** Of a filter that admits few jobs: indexes of which its list uses one, in every order. */
+/** For filters that match few jobs: the indexes of which the list must use one, in every order. */
 const ownIndexes: Readonly<Record<string, readonly string[]>> = {
   ids: ['job_pkey'],
   ACTIVE: ['run_holding'],

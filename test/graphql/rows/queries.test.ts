@@ -49,7 +49,7 @@ describe('lists', () => {
     expect(few).toBeLessThan(40)
   })
 
-  it('show every remaining row once while rows are added and deleted', async () => {
+  it('return every remaining row once while rows are added and deleted', async () => {
     const label = { key: 'walk', value: 'a' }
     const stable = new Set(await submitMany(60, { labels: [label] }))
     for (const field of ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'])

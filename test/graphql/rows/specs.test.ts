@@ -3,7 +3,7 @@ import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask, data, type Json } from '../../support/client.ts'
 import { openTestServer } from '../../support/server.ts'
 
-/** Pages of jobs with specs near the body limit. */
+/** Reads pages of jobs whose specs are near the limit of a body. */
 let ids: string[]
 const longText = 'x'.repeat(3_900_000)
 const jobs = 6

@@ -105,7 +105,7 @@ describe('totalCount', () => {
     expect(statements.filter(isCount)).toHaveLength(1)
   })
 
-  it('ends at 10,000, without reading more rows', async () => {
+  it('counts at most 10,000 rows, and reads no more', async () => {
     const { sql } = server.domain.db
     const query = '{ teams(first: 1) { totalCount isTotalExact } }'
     await sql.query(

@@ -54,7 +54,7 @@ async function submit(as: Name, name: string, { count = 1, ...spec }: Record<str
   return ids
 }
 
-/** Final jobs. */
+/** Submits jobs and ends them. */
 async function submitEnded(as: Name, name: string, more: Record<string, unknown> = {}): Promise<string[]> {
   const ids = await submit(as, name, more)
   await cancelJobs(
@@ -107,7 +107,7 @@ describe('a selection by ids', () => {
 })
 
 describe('a selection by filter', () => {
-  it('cancels what matches, and changes nothing if the count differs', async () => {
+  it('cancels all matching jobs, and changes nothing if their number differs from the expected one', async () => {
     const ids = await submit('rita', 'many', { count: 3 })
     await submit('ben', 'many')
     await submitEnded('rita', 'many')
@@ -127,7 +127,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'cancelJobs', matching(filter, 1))).toMatchObject({ results: ['CancelJobSuccess'] })
   })
 
-  it('of a LEAD contains the jobs of their teams', async () => {
+  it('of a LEAD includes jobs of the teams of the LEAD', async () => {
     const lena = await server.user('lena', 'LEAD')
     const [mine = '', other = ''] = [...(await submit('rita', 'team')), ...(await submit('rita', 'team'))]
     await read("INSERT INTO team (id, name, account) VALUES ('team_1', 'ml', 'ml')")
@@ -137,7 +137,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'cancelJobs', matching({ name: 'team' }, 1))).toMatchObject({ jobIds: [other] })
   })
 
-  it('keeps what is done before an outage', async () => {
+  it('keeps the changes that were committed before an outage', async () => {
     const rita = viewers.get('rita') ?? server.admin
     const submissions = Array.from({ length: 150 }, () => ({ spec: { command: ['true'], name: 'broken' } }))
     await submitJobs(server.domain, rita, submissions)
@@ -180,7 +180,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'retryJobs', changed)).toMatchObject({ results: ['RetryJobSuccess'] })
   })
 
-  it('retries each job once for several calls at a time', async () => {
+  it('retries each job only once if several calls run at the same time', async () => {
     const ids = await submitEnded('rita', 'together', { count: 3 })
     const holder = await server.domain.db.pool.connect()
     const statements = server.countStatements()
@@ -200,7 +200,7 @@ describe('a selection by filter', () => {
     expect(await act('rita', 'retryJobs', byIds(ids))).toMatchObject({ results: Array(3).fill('RetryJobSuccess') })
   })
 
-  it('makes one retry of each job for a key', async () => {
+  it('retries each job only once for the same idempotency key', async () => {
     const ids = await submitEnded('rita', 'keyed', { count: 2 })
     const input = { ...byIds(ids), idempotencyKey: 'night' }
     for (const _ of [1, 2])
@@ -227,7 +227,7 @@ describe('a selection by filter', () => {
     expect(await read(rows)).toEqual(Array(2).fill({ set: null, band: 10, same: true }))
   })
 
-  it('costs as much as a scan, and the fields of each job', async () => {
+  it('has the cost of a scan, and of the selected fields of each job', async () => {
     const query = `mutation ($input: CancelJobsInput!) { cancelJobs(input: $input) { ... on CancelJobsSuccess { remaining } } }`
     const ask = (selection: object) =>
       transports.http(server.url, query, { input: { selection } }, { authorization: 'ada' })

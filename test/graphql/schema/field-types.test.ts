@@ -15,11 +15,11 @@ import { schema } from '../../../src/graphql/schema/schema.ts'
 
 const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
 
-/** Two fields can be merged if they agree on lists and nulls, and on the type of a value. */
+/** Returns what must be equal for two fields to be merged: lists, nulls, and the type of a value. */
 const readShape = (type: GraphQLOutputType): string =>
   isLeafType(getNamedType(type)) ? String(type) : String(type).replace(/\w+/, 'object')
 
-/** The shapes of each field of the members, with the members that have it. */
+/** Groups the shapes of each field, with the members that have this shape. */
 function groupShapes(members: readonly GraphQLObjectType[]): Map<string, Map<string, string[]>> {
   const fields = new Map<string, Map<string, string[]>>()
   for (const member of members)

@@ -9,7 +9,7 @@ const query = '{ pools { nodes { gpusByModel { model memoryBytes count allocated
 
 const readModels = async (name: string) => (await data(server.url, query, {}, name))['pools'].nodes[0].gpusByModel
 
-it('a pool counts its GPUs by model, and their byUser as far as the viewer may see their jobs', async () => {
+it('gpusByModel counts the GPUs of a pool, and byUser lists only users whose jobs the viewer may see', async () => {
   const { sql } = server.domain.db
   await server.submit()
   await sql.query(`INSERT INTO device (node_id, device, model, memory_gib, cuda)

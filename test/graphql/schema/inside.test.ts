@@ -26,7 +26,7 @@ beforeAll(async () => {
 interface RunningJob {
   jobId: string
   runId: string
-  /** The job as a caller. */
+  /** A caller with the token of the run. */
   self: Person
 }
 
@@ -49,7 +49,7 @@ const end = (on: TestServer, jobId: string) =>
 const reporting = 'mutation { reportProgress(input: { fraction: 1 }) { __typename } }'
 const saving = 'mutation { saveClosure(input: { closure: {} }) { __typename } }'
 
-/** The success of a mutation; throws its problem. */
+/** Returns the success of a mutation; throws its problem. */
 async function act(by: Person, field: string, more: { input: object; wanted?: string }): Promise<Json> {
   const answer = await mutate(by, field, more)
   if (answer.code) throw new Error(JSON.stringify(answer))
@@ -237,7 +237,7 @@ describe('the metrics of a run', () => {
 describe('an artifact', () => {
   const text = { name: 'report', mediaType: 'text/plain; charset=utf-8', body: 'häm', metadata: { b: 1, a: [null] } }
 
-  it('appears as event, node and entry of the job, and is deleted with the job', async () => {
+  it('is listed in the job, in its events and by node(id), and is deleted with the job', async () => {
     const { self, jobId } = await runningJob()
     const first = await publish(self, text)
     await publish(self, { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' })
@@ -264,7 +264,7 @@ describe('an artifact', () => {
     expect((await node())['node']).toBeNull()
   })
 
-  it('is the same when published again, and new with other content', async () => {
+  it('is stored once when published again, and as another one with other content', async () => {
     const { self, jobId } = await runningJob()
     const answers = await Promise.all(Array.from({ length: 5 }, () => publish(self, text)))
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1)

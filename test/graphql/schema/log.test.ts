@@ -38,7 +38,7 @@ describe('the start of a page of output', () => {
     expect(await logs(id, 'from: { time: "2999-01-01T00:00:00Z" }')).toMatchObject({ text: '', firstLine: null })
   })
 
-  it('follows from the end of a page with lastLines and before', async () => {
+  it('is computed from the end of the page if lastLines or before is given', async () => {
     const id = await jobWithLines()
     const last = await logs(id, 'from: { lastLines: 3 }')
     expect(last).toMatchObject({ text: 'line 18\nline 19\nline 20\n', firstLine: 18 })

@@ -64,7 +64,7 @@ it('quotas are filtered by type, action, scope and key', async () => {
   expect(await names('quotas(filter: { names: [] })', 'id')).toEqual([])
 })
 
-it('a filter shows nobody that the viewer may not see', async () => {
+it('a filter returns no user that the viewer may not see', async () => {
   const query =
     '{ users(filter: { disabled: true }) { nodes { id } totalCount } teams(filter: { text: "audio" }) { totalCount } }'
   expect(await data(server.url, query, {}, 'zoe')).toEqual({

@@ -7,7 +7,7 @@ import type { TestServer } from '../../support/server.ts'
 export interface World {
   queued: string
   final: string
-  /** A final job of rita. */
+  /** Id of a final job of rita. */
   over: string
   blocked: string
   own: string

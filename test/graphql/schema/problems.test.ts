@@ -291,7 +291,7 @@ const oneOf: Record<string, string> = {
   rejectJobs: 'rejectJob',
 }
 
-/** In unsatisfiable.test.ts, and in test/sessions. */
+/** Problems that unsatisfiable.test.ts and test/sessions produce. */
 const elsewhere = ['previewJob Rejected', 'openSession QuotaExceeded', 'openForward QuotaExceeded']
 
 /** A VIEWER may save views. */

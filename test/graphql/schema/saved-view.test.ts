@@ -41,7 +41,7 @@ const names = async (person: Person, args = ''): Promise<string[]> =>
   (await person.data(`{ savedViews${args} { name } }`))['savedViews'].map(({ name }: { name: string }) => name)
 
 describe('a saved view', () => {
-  it('is seen by its user alone, replaced and deleted', async () => {
+  it('is seen only by its user, who can replace and delete it', async () => {
     const { savedView } = await save(ann, { name: ' First ', pinned: true })
     expect(savedView).toEqual({
       id: savedView.id,
@@ -67,7 +67,7 @@ describe('a saved view', () => {
     expect(await names(ann)).toEqual(['after'])
   })
 
-  it('of a team is seen by the members, and changed by its user or an ADMIN', async () => {
+  it('of a team is seen by the members, and can be changed by its user or an ADMIN', async () => {
     const { savedView } = await save(ann, { name: 'Team', visibility: 'TEAM', teamId: team })
     expect(await names(ben)).toEqual(['Team'])
     expect(await save(ben, { savedViewId: savedView.id })).toMatchObject({ code: 'NOT_FOUND' })
@@ -81,13 +81,13 @@ describe('a saved view', () => {
     expect(await save(ann, { teamId: team })).toMatchObject({ violations: [{ path: ['teamId'] }] })
   })
 
-  it('for everyone is saved by an ADMIN alone', async () => {
+  it('for everyone can be saved only by an ADMIN', async () => {
     expect(await save(ann, { visibility: 'ALL' })).toMatchObject({ code: 'FORBIDDEN', requiredLevel: 'ADMIN' })
     await save(admin, { name: 'For all', visibility: 'ALL' })
     expect(await names(ben)).toEqual(['For all'])
   })
 
-  it('is refused with a wrong page or too long a search, and beyond 100', async () => {
+  it('is refused if its page, name or search is invalid, or the user has 100 views', async () => {
     for (const page of ['https://example.org', '//example.org/x', '/../..//x', '/jobs/../x', '/./x', '/jobs/'])
       expect(await save(ann, { page }), page).toMatchObject({ violations: [{ path: ['page'] }] })
     for (const name of ['two\nlines', 'a\u202eb', 'a\u200bb'])

@@ -58,7 +58,7 @@ const names = async (person: Person, args = ''): Promise<string[]> =>
   )
 
 describe('a secret', () => {
-  it('of a user is seen, replaced and deleted by the user alone', async () => {
+  it('of a user is seen, replaced and deleted only by this user', async () => {
     const { secret } = await set(ann, 'OWN')
     expect(secret).toMatchObject({ name: 'OWN', ownedBy: { name: 'ann' }, team: null, setBy: { name: 'ann' } })
     expect(secret.lastUsedAt).toBeNull()
@@ -114,11 +114,11 @@ describe('a secret', () => {
     expect(await set(ann, 'A', { value: bad })).toMatchObject({ violations: [{ path: ['value'], message }] })
   })
 
-  it('of the largest size is taken', async () => {
+  it('of the maximum size is accepted', async () => {
     expect(await set(ann, 'LARGE', { value: 'x'.repeat(65_536) })).toMatchObject({ secret: { name: 'LARGE' } })
   })
 
-  it('is the last of 100 of its owner', async () => {
+  it('is refused if its owner has 100 secrets', async () => {
     const userId = await createUser('max')
     const owner = await logIn(userId)
     await server.domain.db.sql.query(
@@ -133,14 +133,14 @@ describe('a secret', () => {
 })
 
 describe('spec.secrets', () => {
-  it('names own secrets and those of the team of the job', async () => {
+  it('can name secrets of the user and of the team of the job', async () => {
     await set(ann, 'MINE')
     await set(lea, 'OURS', { teamId: team })
     expect((await submit(ann, { secrets: ['MINE', 'OURS'], team: 'ml' })).job.spec.secrets).toEqual(['MINE', 'OURS'])
     expect((await submit(ann, {})).job.spec.secrets).toEqual([])
   })
 
-  it('is refused for a foreign secret as for a missing one', async () => {
+  it('gets the same refusal for a secret of another user as for a missing one', async () => {
     const refusalOf = async (person: Person, name: string) =>
       JSON.stringify((await submit(person, { secrets: [name] })).violations).replaceAll(name, 'NAME')
     const missing = await refusalOf(eve, 'NOTHING')

@@ -7,7 +7,7 @@ import { schema } from '../../../src/graphql/schema/schema.ts'
 /** The documents of the clients, the command line, Python and the console. */
 const folders = ['src/client/documents', 'web/documents']
 
-/** Fields that no document of ours selects, and why they stay. */
+/** Fields that no document of this repository selects, and why they exist. */
 const unselected: Readonly<Record<string, string>> = {
   ...explain('Details of an event for programs; our pages show its `message`.', [
     'ApprovalDecisionDetail.comment',
@@ -70,7 +70,7 @@ function explain(why: string, fields: readonly string[]): Record<string, string>
   return Object.fromEntries(fields.map((field) => [field, why]))
 }
 
-/** Relay asks for these of every connection. */
+/** true: Relay requires the field in every connection. */
 const isOfRelay = (type: string, field: string): boolean =>
   (type.endsWith('Connection') && ['edges', 'nodes', 'pageInfo', 'totalCount', 'isTotalExact'].includes(field)) ||
   (type.endsWith('Edge') && ['cursor', 'node'].includes(field))
@@ -103,6 +103,6 @@ function listUnselected(): string[] {
   })
 }
 
-it('a document of ours selects every field, or the table says why it stays', () => {
+it('every field is selected by a document of this repository, or listed with the reason why it exists', () => {
   expect(listUnselected().toSorted()).toEqual(Object.keys(unselected).toSorted())
 })

@@ -59,7 +59,7 @@ const usageOf = (args: string) => {
 }
 
 describe('usage', () => {
-  it('shows the use of all to those who may see all jobs, and to others their own', async () => {
+  it('includes all users for viewers who may see all jobs, and only the viewer for others', async () => {
     const { data } = await ask('admin', usageOf(''))
     expect(data.usage).toMatchObject([
       {
@@ -90,7 +90,7 @@ describe('usage', () => {
     }
   })
 
-  it('has users by their ids, with the user beside', async () => {
+  it('by user has the id as the key, and the user as an object', async () => {
     const { usage } = (await ask('rosa', usageOf(', by: USER'))).data
     const { jobCounts } = (await ask('rosa', '{ jobCounts(by: USER) { rows { key user { id name } team { id } } } }'))
       .data
@@ -99,7 +99,7 @@ describe('usage', () => {
     expect(jobCounts.rows).toEqual([{ key: rosa.id, user: rosa, team: null }])
   })
 
-  it('has the stored bytes of files of users whom the caller may see', async () => {
+  it('includes the stored bytes of users whom the caller may see', async () => {
     const rosa = await server.domain.db.prisma.user.findUniqueOrThrow({ where: { name: 'rosa' } })
     const by = createViewer({ ...rosa, level: 'RESEARCHER' })
     await storeSnapshot(server.domain, by, { a: 'four', b: 'more', c: 'four' })
@@ -122,7 +122,7 @@ describe('usage', () => {
     expect((await berth('usage', '--by', 'user')).stdout).toMatch(/FILES\n(.*\n)*rosa .* 8 B\n/)
   })
 
-  it('is hours of the measured minute on the command line, however long the time is', async () => {
+  it('counts only measured minutes in `berth usage`, however long the requested time is', async () => {
     const home = makeDirectory()
     const { berth } = new CommandLine(home, { BERTH_URL: server.url })
     expect(JSON.parse((await berth('usage', '--since', '7d', '-o', 'json')).stdout)).toMatchObject([

@@ -16,7 +16,7 @@ describe('a server with a certificate', () => {
   let files: { cert: string; key: string }
   let server: TestServer
 
-  /** A certificate of its own authority, by its serial number. */
+  /** Writes a self-signed certificate with a serial number. */
   async function writeCertificate(serial: string): Promise<void> {
     const [cert, key] = [join(directory, 'new.crt'), join(directory, 'new.key')]
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
@@ -44,7 +44,7 @@ describe('a server with a certificate', () => {
   })
   afterAll(() => server?.[Symbol.asyncDispose]())
 
-  /** A stream of heartbeats, by which the test sees that it goes on. */
+  /** Opens a stream whose heartbeats show that it continues. */
   function openStream(jobId: string, ca: Buffer) {
     const socket = new WebSocket(`wss://127.0.0.1:${port()}/graphql`, 'graphql-transport-ws', { ca })
     const stream = { socket, messages: 0, isClosed: false }
@@ -60,7 +60,7 @@ describe('a server with a certificate', () => {
     return stream
   }
 
-  it('takes a renewed certificate without a break of open streams', async () => {
+  it('uses a renewed certificate without breaking open streams', async () => {
     expect(server.url).toMatch(/^https:/)
     const jobId = await server.submit()
     const ca = await readFile(files.cert)
@@ -74,7 +74,7 @@ describe('a server with a certificate', () => {
     for (const { socket } of open) socket.terminate()
   })
 
-  it('keeps the certificate while the key does not fit, and refuses such files at the start', async () => {
+  it('keeps the certificate while the key does not match, and refuses such files at the start', async () => {
     const key = await readFile(files.key)
     await writeFile(files.key, 'no key')
     await expect(readCertificate(files)).rejects.toThrow()

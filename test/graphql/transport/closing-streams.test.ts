@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { closeGradually, computeClosingMs } from '../../../src/graphql/transport/closing-streams.ts'
 import { createFakeClock } from '../../support/clock.ts'
 
-/** The number of closed streams after each of the times. */
+/** Returns the number of closed streams after each of the times. */
 async function endedAfter(streams: number, timesMs: readonly number[]): Promise<number[]> {
   const clock = createFakeClock()
   const ended: number[] = []

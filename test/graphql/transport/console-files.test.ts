@@ -93,13 +93,13 @@ it('files with hashed names are kept forever and sent in the best encoding', asy
   expect((await get('/assets/inter.woff2')).headers['content-type']).toBe('font/woff2')
 })
 
-it('the page is read, not written', async () => {
+it('the page is served only by GET and HEAD', async () => {
   expect((await send(server.url, { method: 'HEAD', path: '/jobs' })).text).toBe('')
   const { status, headers } = await send(server.url, { method: 'POST', path: '/jobs', body: '{}' })
   expect([status, headers.allow]).toEqual([405, 'GET, HEAD'])
 })
 
-it('documents of the console are known by their hash', () => {
+it('the server trusts the documents of the console, by their hash', () => {
   expect([...new ConsoleFiles(folder).documents]).toEqual([['abc', '{ __typename }']])
 })
 
@@ -111,7 +111,7 @@ describe('a page of another site', () => {
       headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
     }).then(({ status }) => status)
 
-  it('links to the console', async () => {
+  it('may link to the console', async () => {
     expect(await from('document', 'navigate')).toBe(200)
     expect(await from('document', 'navigate', '/login/return')).toBe(200)
   })
@@ -127,7 +127,7 @@ describe('a page of another site', () => {
   })
 })
 
-it('without a build the page says what to do', async () => {
+it('the page says what to do if the console is not built', async () => {
   await using bare = await startServer()
   const { status, text } = await send(bare.url, { method: 'GET', path: '/' })
   expect(status).toBe(404)

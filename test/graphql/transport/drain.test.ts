@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts'
 
 /** Stops a server while requests in flight wait for a table that the test has locked. */
 const soonMs = 300
-/** Enough for further requests on a busy machine. */
+/** Long enough for further requests on a busy machine. */
 const longMs = 2_000
 const body = JSON.stringify({ query: '{ jobs(first: 1) { nodes { id } } }' })
 const json = { 'content-type': 'application/json' }

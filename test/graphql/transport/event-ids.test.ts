@@ -66,7 +66,7 @@ it('Last-Event-ID continues jobStatus and jobUpdates after the event', async () 
   expect(seqs(await take(1, updates, seen?.id))[0]).toBe(Math.max(...seqs([seen as SentEvent])) + 1)
 })
 
-it('a reader that continues a stream after its last event gets 204', async () => {
+it('a client that resumes a stream after its last event gets 204', async () => {
   const jobId = await server.submit()
   const query = `subscription { jobStatus(jobId: "${jobId}") { ... on JobTransitions { isFinal } } }`
   const url = `${server.url}/graphql?query=${encodeURIComponent(query)}`
@@ -79,7 +79,7 @@ it('a reader that continues a stream after its last event gets 204', async () =>
   expect({ status: ended.status, text: await ended.text() }).toEqual({ status: 204, text: '' })
 })
 
-it('Last-Event-ID continues tail after the byte, also one that began with the last lines', async () => {
+it('Last-Event-ID resumes tail after the last byte, also if the stream began with lastLines', async () => {
   const jobId = await server.submit()
   const { sql } = server.domain.db
   const { id: runId } = await server.domain.db.prisma.run.findFirstOrThrow({ where: { jobId } })

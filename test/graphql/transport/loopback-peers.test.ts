@@ -11,7 +11,7 @@ const isLinux = process.platform === 'linux'
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
-/** A connection whose other end has this account. */
+/** Opens a connection as an account. */
 async function connectAs(uid: number, url: URL): Promise<Socket> {
   process.seteuid?.(uid)
   try {

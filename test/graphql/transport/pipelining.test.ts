@@ -63,7 +63,7 @@ it('pipelined requests are executed one after the other, and read at the same pa
   await until(() => came.includes(`<${count - 1}>`), { what: 'all are answered' })
   expect(came.match(/<\d+>/g)).toEqual(bodies)
   expect(seen.atWorkMax).toBe(1)
-  // The requests of one read of the connection.
+  // At most the requests that arrive with one read of the connection.
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()
 })

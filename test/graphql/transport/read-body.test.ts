@@ -8,7 +8,7 @@ import { measureHeldBytes } from '../../support/memory.ts'
 
 const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, share: new KeyedLimit(64 * 1024 * 1024).open('sender') }
 
-test('a body in tiny pieces needs no more memory than its bytes', async () => {
+test('a body in tiny pieces takes only the memory of its bytes', async () => {
   const pieces = 200_000
   let before = 0
   let held = 0

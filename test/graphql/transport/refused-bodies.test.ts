@@ -85,7 +85,7 @@ function headOf({ path = '/graphql', method = 'POST', headers = {} }: Refused, m
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/** A socket, and a promise that fails with it. */
+/** Opens a socket. Also returns a promise that rejects if the socket fails. */
 function opened(url = server.url) {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })

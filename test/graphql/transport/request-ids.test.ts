@@ -49,7 +49,7 @@ describe('the id of a request', () => {
     expect(JSON.parse(refused.text).errors[0].extensions.requestId).toBe('put')
   })
 
-  it('has a number for each operation of a WebSocket', async () => {
+  it('gets a number for each operation of a WebSocket', async () => {
     const more = { headers: { 'x-request-id': 'socket' } }
     const { errors } = await transports.socket(server.url, '{ nothing }', {}, more)
     expect(errors?.[0]?.extensions.requestId).toBe('socket.1')

@@ -36,7 +36,7 @@ afterEach(async () => {
   await new Promise((resolve) => http.close(resolve))
 })
 
-/** A client that sends a request and never reads. */
+/** Opens a connection that sends a request and never reads. */
 function reader(port: number, request: string): Socket {
   const socket = connect({ port, host: '127.0.0.1' })
   readers.push(socket.on('error', () => undefined).pause())
@@ -53,7 +53,7 @@ async function asked(user: string): Promise<ServerResponse> {
 
 const hourMs = 3_600_000
 
-it('stalled connections of one user are cut, and none of other users', async () => {
+it('stalled connections of one user are cut, and those of other users stay', async () => {
   const unsentBytes = new UnsentBytes(2.5 * answerBytes)
   whenAnswered = (user, response) => void unsentBytes.watch(user, response.socket as Socket, 'RESPONSE')
   const ann = [await asked('/ann'), await asked('/ann')]
@@ -82,7 +82,7 @@ it('a response whose reader stalls is cut', async () => {
   await until(() => response.destroyed, { what: 'it is cut' })
 })
 
-/** A document with a response of 16 MiB. */
+/** Makes a document with a response of 16 MiB. */
 async function largeQuery({ domain, submit, url }: TestServer): Promise<string> {
   const jobId = await submit()
   const { job } = await data(url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })

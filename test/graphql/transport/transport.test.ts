@@ -35,7 +35,7 @@ it('CORS allows the usual request headers, and configured ones', async () => {
   expect(answer.headers['access-control-expose-headers']).toBe('retry-after, x-request-id')
 })
 
-it('idle connections are kept longer than load balancers keep them', async () => {
+it('idle connections stay open longer than those of load balancers', async () => {
   const { headers } = await send(server.url, { headers: { ...json, connection: 'keep-alive' }, body })
   expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(60)
 })
@@ -87,7 +87,7 @@ it('compressed bodies are refused with 415 and Accept-Encoding', async () => {
   expect((await send(server.url, { headers: { ...json, 'content-encoding': 'identity' }, body })).status).toBe(200)
 })
 
-/** A request as proxies send it, with the whole URL in the first line. */
+/** Sends a request with a whole URL in the first line, like proxies do. */
 async function asked(target: string, headers: string[] = []): Promise<string> {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.write([`GET ${target} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n'))
@@ -122,7 +122,7 @@ describe('a request target that is a path, a whole address or an upgrade', () =>
   })
 })
 
-/** The bytes of the response. */
+/** Returns the bytes of the response. */
 function raw(headers: Record<string, string>, sent: string): Promise<{ response: IncomingMessage; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
