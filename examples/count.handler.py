@@ -1,5 +1,5 @@
 """
-Counts to `input["to"]`, one step a second, and continues where it was when its run was interrupted:
+Counts to `input["to"]`, one step a second. After an interruption, the next run continues where the last one stopped:
 
     berth submit --set handler=$PWD/examples/count.handler.py --set 'input={to: 60}' --set resumable=true --follow
 """

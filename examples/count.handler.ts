@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { defineJob, type JobContext } from '@berth-jobs/berth/handler'
 
 /**
- * Counts to `input.to`, one step a second, and continues where it was when its run was interrupted:
+ * Counts to `input.to`, one step a second. After an interruption, the next run continues where the last one stopped:
  *
  *   berth submit --set handler=$PWD/examples/count.handler.ts --set 'input={to: 60}' --set resumable=true --follow
  */

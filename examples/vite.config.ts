@@ -1,11 +1,11 @@
 import { defaultClientConditions, defineConfig } from 'vite'
 
-/** `@berth-jobs/berth/client` is the source of this repository here. A project that installs berth needs nothing of this. */
+/** Resolves `@berth-jobs/berth/client` to the source of this repository. A project that installs berth needs no alias. */
 export default defineConfig({
   resolve: { conditions: ['berth-source', ...defaultClientConditions] },
   server: {
     fs: { allow: ['..', '../..'] },
-    // The page and the API have one origin, the only one that a server without users serves.
+    // Serves the page and the API from one origin, because a server in single-user mode refuses others.
     proxy: { '/graphql': { target: process.env['BERTH_URL'] ?? 'http://127.0.0.1:4000', ws: true } },
   },
   build: { emptyOutDir: true },

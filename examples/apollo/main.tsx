@@ -6,8 +6,8 @@ import { useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 
 /**
- * Jobs on Apollo Client 4. The list is `liveJobs` of the client. The cache has the job on display, which `jobStatus`
- * keeps up to date, its progress included.
+ * Shows jobs with Apollo Client 4. The list comes from `liveJobs` of the client. The cache of Apollo has the open job,
+ * which `jobStatus` keeps up to date, including its progress.
  */
 
 interface Job {

@@ -6,8 +6,8 @@ import { createRoot } from 'react-dom/client'
 import { Client, gql, Provider, type TypedDocumentNode, useMutation, useQuery, useSubscription } from 'urql'
 
 /**
- * Jobs on urql 5 with Graphcache. The list is `liveJobs` of the client. The cache has the job on display, which `jobStatus`
- * keeps up to date, its progress included.
+ * Shows jobs with urql 5 and Graphcache. The list comes from `liveJobs` of the client. Graphcache has the open job, which
+ * `jobStatus` keeps up to date, including its progress.
  */
 
 interface Job {

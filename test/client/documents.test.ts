@@ -16,7 +16,7 @@ import {
 import { expect, it } from 'vitest'
 import { repository } from '../support/sources.ts'
 
-/** Normalised caches merge entities by id. Without an id, an entity would replace the fields of another. */
+/** Normalised caches merge entities by id. An entity without an id would replace the fields of another entity. */
 
 const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
 const files = repository.filter(({ path }) => /^src\/client\/documents\/[^/]+\.graphql$/.test(path))

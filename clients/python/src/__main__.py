@@ -1,4 +1,4 @@
-"""`python3 clients/python/src MODULE` is the process of a run of the executor `handler`, for modules in Python."""
+"""`python3 clients/python/src MODULE` runs a handler in Python, as the process of a run of the executor `handler`."""
 
 from berth._host import main
 

@@ -10,7 +10,7 @@ import berth
 
 @unittest.skipUnless(os.environ.get("BERTH_URL"), "BERTH_URL names no server")
 class ServerCase(unittest.TestCase):
-    """A test with a client of the server that BERTH_URL names, in a folder of its own."""
+    """A test with a client of the server in BERTH_URL, in its own folder."""
 
     client: ClassVar[berth.Client]
 

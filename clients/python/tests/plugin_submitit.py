@@ -29,7 +29,7 @@ def fail() -> None:
 
 
 class Patient:
-    """Works until its time is over; the next run has a result."""
+    """Works until its maximum run time is over. The next run returns a result."""
 
     def __call__(self, is_second: bool = False) -> str:
         print(f"run {os.environ['BERTH_RUN']}")

@@ -12,11 +12,11 @@ DESCRIPTOR = Path(__file__).parent.parent / "src/psij-descriptors/berth_descript
 
 
 class StrictVersion(str):
-    """Stands for that of distutils."""
+    """Replaces the class of distutils."""
 
 
 class PackagingVersion(str):
-    """Stands for that of packaging."""
+    """Replaces the class of packaging."""
 
 
 class OldDescriptor:
@@ -31,7 +31,7 @@ class NewDescriptor(OldDescriptor):
 
 
 def load(**names: Any) -> Any:
-    """The descriptor with a psij-python that has these names, beside packaging."""
+    """Loads the descriptor with a fake psij-python that has these names."""
     packaging = ModuleType("packaging.version")
     vars(packaging)["Version"] = PackagingVersion
     descriptor, psij = ModuleType("psij.descriptor"), ModuleType("psij")

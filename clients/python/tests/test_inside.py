@@ -18,7 +18,7 @@ SOURCE = str(Path(__file__).parents[1] / "src")
 
 class InsideAJob(ServerCase):
     def program(self, text: str, **options: Any) -> berth.SubmittedJob:
-        """A job that runs a program in Python."""
+        """Submits a job that runs a Python program."""
         env = {"PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1"}
         fields: Dict[str, Any] = {"cpu": 0.5, "memory": "128MiB", "env": env, **options}
         return self.client.submit([sys.executable, "-c", textwrap.dedent(text)], **fields)

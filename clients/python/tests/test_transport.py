@@ -26,7 +26,7 @@ def fail(code: str) -> Any:
 
 
 class Stub(ThreadingHTTPServer):
-    """A server that answers from a list, and remembers the tokens of its requests."""
+    """A server that sends responses from a list, and records the tokens of its requests."""
 
     def __init__(self, answers: List[Answer]) -> None:
         super().__init__(("127.0.0.1", 0), StubRequest)
@@ -68,7 +68,7 @@ class Requests(unittest.TestCase):
         return stub
 
     def ask(self, url: Any, *, attempts: int = 1, token: Any = None) -> Tuple[Mapping[str, Any], List[float]]:
-        """The data, and the waits before retries."""
+        """Returns the data, and the waits before retries."""
         waits: List[float] = []
         wait: Callable[[float], None] = waits.append
         transport = Transport(url, token, attempts)
@@ -127,7 +127,7 @@ class Requests(unittest.TestCase):
         transport = Transport(stub.url)
         self.addCleanup(transport.close)
         transport.ask("{ job }", {})
-        # The idle connection is dead, and its server does not say so.
+        # Closes the idle connection, which the transport does not notice yet.
         transport._http._idle[0][1].sock.close()
         self.assertEqual(transport.ask("{ job }", {}), DATA)
 

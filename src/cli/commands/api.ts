@@ -52,7 +52,7 @@ async function printMessages(cli: Cli, query: string, variables: Record<string, 
   }
 }
 
-/** Finds the cursor after the first list in `value` that has a next page; null: no list has one. */
+/** Finds the cursor after the first list in `value` that has a next page; null: no list has a next page. */
 function findNextPage(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null
   const { pageInfo } = value as { pageInfo?: { hasNextPage?: boolean; endCursor?: string | null } }

@@ -7,9 +7,9 @@ import { addWatchOption, pollRows, watchRows } from '../showing/live.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
 import {
   countJobs,
+  formatDuration,
   formatLabels,
   formatMemory,
-  formatSeconds,
   formatSheet,
   formatStart,
   formatState,
@@ -103,8 +103,8 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
   if (!usage) return null
   const { cpuSeconds, gpuSeconds, maxMemoryBytes } = usage
   return [
-    ...(cpuSeconds === null ? [] : [`${formatSeconds(cpuSeconds)} of cpu`]),
-    ...(gpuSeconds === null ? [] : [`${formatSeconds(gpuSeconds)} of gpu`]),
+    ...(cpuSeconds === null ? [] : [`${formatDuration(cpuSeconds)} of cpu`]),
+    ...(gpuSeconds === null ? [] : [`${formatDuration(gpuSeconds)} of gpu`]),
     ...(maxMemoryBytes === null ? [] : [`at most ${formatMemory(maxMemoryBytes)}`]),
   ].join(', ')
 }
@@ -112,7 +112,7 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
 function resourcesText({ resources, maxRunTimeSeconds }: NonNullable<Job['spec']>): string {
   const parts = [`${resources.cpu} cpu`, formatMemory(resources.memoryBytes)]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
-  if (maxRunTimeSeconds !== null) parts.push(`at most ${formatSeconds(maxRunTimeSeconds)}`)
+  if (maxRunTimeSeconds !== null) parts.push(`at most ${formatDuration(maxRunTimeSeconds)}`)
   return parts.join(', ')
 }
 

@@ -14,7 +14,7 @@ import { usageError } from '../frame/exit.ts'
 import { poolNotFound } from '../reading/nodes.ts'
 import { readSeconds } from '../reading/times.ts'
 import { addOutputOption, type Output, type OutputOptions, printObject } from '../showing/output.ts'
-import { type Column, formatScope, formatSeconds, formatSheet, table } from '../showing/render.ts'
+import { type Column, formatDuration, formatScope, formatSheet, table } from '../showing/render.ts'
 
 const kinds = ['queue', 'project', 'team', 'user'] as const
 
@@ -128,7 +128,7 @@ const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
   ['blocked jobs of a user', shown(limits.userMaxBlocked)],
   [
     'starvation threshold',
-    limits.starvationThresholdSeconds === null ? 'never' : formatSeconds(limits.starvationThresholdSeconds),
+    limits.starvationThresholdSeconds === null ? 'never' : formatDuration(limits.starvationThresholdSeconds),
   ],
 ]
 

@@ -7,7 +7,7 @@ import { readChoice } from '../reading/choices.ts'
 import { formatDecimalBytes } from '../reading/here.ts'
 import { nowMs, readPastTime } from '../reading/times.ts'
 import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
-import { type Column, formatSeconds } from '../showing/render.ts'
+import { type Column, formatDuration } from '../showing/render.ts'
 
 interface UsageOptions extends OutputOptions {
   by: UsageBy
@@ -67,7 +67,7 @@ const columns: Column<Use>[] = [
   { title: 'FAILED', cell: ({ failed }) => String(failed), drop: 5 },
   {
     title: 'WAITED',
-    cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : formatSeconds(waitP50Seconds)),
+    cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : formatDuration(waitP50Seconds)),
     drop: 2,
   },
   { title: 'COST', cell: ({ cost }) => (cost ? `${rounded(cost.amount)} ${cost.currency ?? ''}`.trim() : '-') },

@@ -5,7 +5,7 @@ import { addOutputOption, type Output, type OutputOptions, printObject } from '.
 import {
   type Column,
   countJobs,
-  formatSeconds,
+  formatDuration,
   formatSheet,
   formatStart,
   formatState,
@@ -109,7 +109,7 @@ function listChanges(spec: JobSpecInput): [string, JobSpecInput][] {
     [gpu > 1, `${half.gpu} GPUs`, { ...spec, resources: { ...resources, gpu: half.gpu } }],
     [cpu > 1, `${half.cpu} cores`, { ...spec, resources: { ...resources, cpu: half.cpu } }],
     [memoryBytes > 2 ** 30, 'half the memory', { ...spec, resources: { ...resources, memoryBytes: half.memoryBytes } }],
-    [limit > 60, `at most ${formatSeconds(half.seconds)}`, { ...spec, maxRunTimeSeconds: half.seconds }],
+    [limit > 60, `at most ${formatDuration(half.seconds)}`, { ...spec, maxRunTimeSeconds: half.seconds }],
     [limit === 0, 'at most 1 h', { ...spec, maxRunTimeSeconds: 3_600 }],
   ]
   return changes.filter(([applies]) => applies).map(([, name, changed]) => [name, changed])

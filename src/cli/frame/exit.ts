@@ -30,7 +30,7 @@ export class Stop extends Error {
 
 export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
-/** The command line names no job, and the command needs one. */
+/** The command needs a job, and the command line names no job. */
 export class MissingJob extends Stop {
   constructor(next: string) {
     super(exitCodes.usage, 'the job is missing', next)
@@ -76,7 +76,7 @@ function findNextStep({ code, message, isForeign }: RequestFailed): string | und
   return isForeign && code === 'FORBIDDEN' ? undefined : (findStep(code, message) ?? findList(message))
 }
 
-/** Returns advice for an error code, unless the message of the server already has it. */
+/** Returns advice for an error code, unless the message of the server already has advice. */
 const findStep = (code: string, message: string): string | undefined =>
   code === 'UNAVAILABLE' && message.includes('try again') ? undefined : nextSteps[code]
 

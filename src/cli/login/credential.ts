@@ -51,7 +51,7 @@ export async function logInByOpenId(
   return chooseToken(url, provider, tokens)
 }
 
-/** Returns the OpenID provider of the server; null: the server has none. */
+/** Returns the OpenID provider of the server; null: not configured. */
 export const findProvider = ({ oidcIssuer, oidcClientId, oidcScopes }: LogInFacts): Provider | null =>
   oidcIssuer && oidcClientId ? { issuer: oidcIssuer, clientId: oidcClientId, scope: oidcScopes.join(' ') } : null
 

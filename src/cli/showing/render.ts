@@ -246,10 +246,10 @@ function durationText({ state, startedAt, finishedAt }: JobRowFragment): string 
   const isRunning = state === 'RUNNING' || state === 'CANCELLING'
   if (startedAt === null || (finishedAt === null && !isRunning)) return null
   const end = finishedAt === null ? nowMs() : Date.parse(finishedAt)
-  return formatSeconds(Math.max(0, end - Date.parse(startedAt)) / 1_000)
+  return formatDuration(Math.max(0, end - Date.parse(startedAt)) / 1_000)
 }
 
-export function formatSeconds(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const minutes = Math.floor(seconds / 60)
   return minutes < 60

@@ -1,6 +1,6 @@
 import type { WorkloadEntryFragment, WorkloadRowFragment } from '../../client/generated/graphql.ts'
 import { applyStyle, type Terminal } from '../frame/terminal.ts'
-import { type Column, formatLikelyStart, formatSeconds, formatTime, stateStyles, table } from './render.ts'
+import { type Column, formatDuration, formatLikelyStart, formatTime, stateStyles, table } from './render.ts'
 
 type IsSelected = (job: WorkloadEntryFragment) => boolean
 
@@ -17,7 +17,7 @@ function numbersText(terminal: Terminal, workload: WorkloadRowFragment): string 
     `${running}${maxConcurrent === null ? '' : ` of ${maxConcurrent}`} running`,
     `${depth} waiting`,
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
-    ...(avgWaitSeconds === null ? [] : [`average wait ${formatSeconds(avgWaitSeconds)}`]),
+    ...(avgWaitSeconds === null ? [] : [`average wait ${formatDuration(avgWaitSeconds)}`]),
     ...(maxConcurrent === 0 ? ['paused'] : []),
   ]
   return `${applyStyle(terminal, 'bold', pool.name)}  ${parts.join(', ')}  ${applyStyle(terminal, 'dim', formatTime(at) ?? '')}\n`

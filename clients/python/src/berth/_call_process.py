@@ -1,6 +1,6 @@
 """
-The process of a call of a BerthExecutor: `python3 -m berth._call_process WHERE`. WHERE is a path without its ending, beside which the
-result is written, or `inline:` and the call itself; then the result is an artifact.
+The process of a call of a BerthExecutor: `python3 -m berth._call_process WHERE`. WHERE is the path of the call without its
+extension, and the result is written beside it. Or it is `inline:` and the call itself, and the result is an artifact.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ INLINE = "inline:"
 RESULT_NAME = "berth-result"
 # An artifact has at most 64 KiB; base64 makes 4 bytes of 3.
 RESULT_BYTES_MAX = 48 * 1024
-# The end of a traceback says most.
+# Maximum length of a traceback. Its beginning is cut, because its end says most.
 _TRACEBACK_CHARACTERS_MAX = 8 * 1024
 
-# Success and value, or failure, exception and traceback.
+# (True, value), or (False, exception, traceback).
 Outcome = Union[Tuple[bool, Any], Tuple[bool, Any, str]]
 Call = Tuple[Callable[..., Any], Tuple[Any, ...], "dict[str, Any]"]
 

@@ -1,4 +1,4 @@
-"""The server of a client: by a context, else the environment, else the current context; as the command line chooses it."""
+"""Chooses the server like the command line: by a context, else by the environment, else by the current context."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 @dataclass(frozen=True)
 class Context:
-    """A server under a name, with a log-in or without one."""
+    """A named server, with or without a log-in."""
 
     url: str
     user: Optional[str]
     token: Optional[str]
     open_id: Optional[Dict[str, Any]]
-    """How a log-in by OpenID is renewed; None: an API token, or no token."""
+    """How the log-in by OpenID is renewed; None: the context has an API token, or no token."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ServerChoice:
 
 
 class ContextFiles:
-    """The files of `berth login`: one under `$XDG_CONFIG_HOME/berth/contexts` for each context."""
+    """The files of `berth login`: each context has one in `$XDG_CONFIG_HOME/berth/contexts`."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         home = env.get("XDG_CONFIG_HOME", "")
@@ -73,7 +73,7 @@ class ContextFiles:
         return context
 
     def write(self, name: str, context: Context) -> None:
-        """Readers see the old file or the new one, and no other account sees either."""
+        """Replaces the file of a context atomically, readable only for this account."""
         path = self.path(name)
         written = path.with_name(f"{path.name}.{os.getpid()}.new")
         text = json.dumps(
@@ -106,7 +106,7 @@ def choose_server(env: Mapping[str, str], context: Optional[str] = None) -> Serv
         return ServerChoice(url or _DEFAULT_URL, token or None)
     chosen = _choose_context(files, name)
     if url:
-        # The token of a context goes to no other origin.
+        # The token of a context is never sent to another origin.
         return ServerChoice(url, chosen.token if _origin(url) == _origin(chosen.url) else None)
     return ServerChoice(chosen.url, token or chosen.token)
 

@@ -1,4 +1,4 @@
-"""Snapshots of folders, in the form that docs/files.md describes: the twin of `@berth-jobs/berth/files`."""
+"""Snapshots of folders in the format of docs/files.md, like `@berth-jobs/berth/files` for TypeScript."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Entry = Dict[str, Any]
 
 
 class Snapshot(NamedTuple):
-    """A folder that was sent."""
+    """An uploaded folder."""
 
     id: str
-    """For the keyword `snapshot` of `submit`."""
+    """The value for the keyword `snapshot` of `submit`."""
     hash: str
     """SHA-256 of the list of files."""
     files: int
     bytes: int
     new_files: int
-    """Files whose contents the server did not have, at the last attempt."""
+    """Number of files whose contents the server did not have at the last attempt."""
 
 
 class FolderRefusedError(BerthError):
@@ -49,7 +49,7 @@ class FolderRefusedError(BerthError):
 def upload_folder(
     transport: Transport, folder: str, include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> Snapshot:
-    """Sends what the server lacks. An upload that breaks goes on after the files that arrived."""
+    """Sends the files that the server lacks. A broken upload continues after the files that arrived."""
     limits = transport.request(documents.SNAPSHOT_LIMITS, {})["serverInfo"]
     entries = list_folder(folder, include, exclude)
     _check_limits(entries, limits)
@@ -57,7 +57,7 @@ def upload_folder(
 
 
 def upload_file(transport: Transport, path: str) -> Snapshot:
-    """Sends one file. A link stands for its target."""
+    """Sends a single file. A link is followed."""
     full = os.path.realpath(path)
     folder, name = os.path.split(full)
     entry, reason = _read_entry(full, name)
@@ -78,7 +78,7 @@ def _upload(transport: Transport, folder: str, entries: Sequence[Entry], git: Op
 
 
 def list_folder(folder: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> List[Entry]:
-    """All files and links without their hashes, ordered by path."""
+    """Lists all files and links, without their hashes, ordered by path."""
     try:
         with open(os.path.join(folder, IGNORE_FILE), encoding="utf-8") as file:
             lines = file.read().split("\n")
@@ -98,7 +98,7 @@ def list_folder(folder: str, include: Sequence[str] = (), exclude: Sequence[str]
             continue
         full = os.path.join(folder, path)
         if os.path.isdir(full) and not os.path.islink(full):
-            # A repository or submodule has rules of its own. An empty one was not checked out.
+            # A repository or submodule has its own ignore rules. An empty folder is a submodule that was not checked out.
             nested = _list_git_tree(full, Patterns([])) if os.listdir(full) else []
             todo += [f"{path}/{name}" for name in nested]
             continue
@@ -122,7 +122,7 @@ def write_list(entries: Iterable[Mapping[str, Any]], git: Optional[Mapping[str, 
 
 
 def read_git_facts(folder: str) -> Optional[Dict[str, Any]]:
-    """None: the folder is in no git tree."""
+    """Reads commit, branch and changes; None: the folder is not in a git tree."""
     if _git(folder, "rev-parse", "--is-inside-work-tree").strip() != "true":
         return None
     status = _git(folder, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", ".")
@@ -146,7 +146,7 @@ class Patterns:
 
     def match(self, path: str) -> bool:
         parent = path.rpartition("/")[0]
-        # Nothing below an ignored folder is taken again.
+        # Files below an ignored folder cannot be included again.
         return (bool(parent) and self.match_folder(parent)) or self._decide(path, False)
 
     def match_folder(self, path: str) -> bool:
@@ -163,7 +163,7 @@ class Patterns:
 
 
 def _parse_pattern(line: str) -> Optional[Tuple[bool, bool, "re.Pattern[str]"]]:
-    """Whether it ignores, whether it is for folders alone, and its form. None: the line is empty or a comment."""
+    """Returns whether the pattern ignores, whether it is only for folders, and its regular expression. None: no pattern."""
     text = re.sub(r"(?<!\\)\s+$", "", line.rstrip("\r"))
     if not text or text.startswith("#"):
         return None
@@ -173,7 +173,7 @@ def _parse_pattern(line: str) -> Optional[Tuple[bool, bool, "re.Pattern[str]"]]:
     text = text.rstrip("/") if only_folders else text
     start = "" if "/" in text else "(?:.*/)?"
     form = re.sub(r"\*\*/|/\*\*$|\*+|\?|\[!?\]?(?:\\.|[^\]\\])*\]|\\.|.", _translate, text.lstrip("/"), flags=re.DOTALL)
-    # As git on most systems, and the client for TypeScript, which ignores case.
+    # Ignores case, like the client for TypeScript.
     return is_ignored, only_folders, re.compile(f"{start}{form}\\Z", re.DOTALL | re.IGNORECASE)
 
 
@@ -190,14 +190,14 @@ def _translate(match: "re.Match[str]") -> str:
 
 
 def _git(folder: str, *words: str) -> str:
-    """The output of git; empty if git failed or is not installed."""
+    """Returns the output of git; empty if git failed or is not installed."""
     try:
         answer = subprocess.run(["git", "-C", folder, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return ""
     if answer.returncode != 0:
         return ""
-    # Names of files go back to the system as they were.
+    # Decodes file names so that they can be passed to the system unchanged.
     return os.fsdecode(answer.stdout) if words[0] == "ls-files" else answer.stdout.decode("utf-8", "replace")
 
 
@@ -217,7 +217,7 @@ def _walk(folder: str, skipped: Optional[Patterns], below: str = "") -> Iterator
 
 
 def _read_entry(full: str, path: str) -> Tuple[Entry, Optional[str]]:
-    """The entry, or why it cannot be part of a snapshot."""
+    """Reads the entry of a file, or returns why it cannot be part of a snapshot."""
     facts = os.lstat(full)
     try:
         path.encode()
@@ -251,7 +251,7 @@ def _check_limits(entries: Sequence[Entry], limits: Mapping[str, Any]) -> None:
 
 
 def _read_pieces(folder: str, entry: Mapping[str, Any]) -> Iterator[bytes]:
-    """Raises a FolderRefusedError if the file no longer has the listed size and content."""
+    """Reads a file in pieces. Raises a FolderRefusedError if it no longer has the listed size and content."""
     digest = hashlib.sha256()
     left = entry["size"]
     try:
@@ -279,7 +279,7 @@ def _hash_file(folder: str, entry: Mapping[str, Any]) -> str:
 def _send(
     transport: Transport, folder: str, entries: Sequence[Entry], text: bytes, announced: Mapping[str, Any]
 ) -> Tuple[str, int]:
-    """The id of the snapshot, and the number of files that were sent."""
+    """Sends the list and the missing files. Returns the id of the snapshot, and the number of files sent."""
     created = transport.request(documents.CREATE_SNAPSHOT, {"input": announced})["createSnapshot"]
     raise_problem(created)
     snapshot_id: str = created["snapshot"]["id"]

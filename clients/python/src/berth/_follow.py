@@ -48,7 +48,7 @@ class Following(Generic[Item]):
 
 @dataclass(frozen=True)
 class JobUpdate:
-    """The job after one or more events; without events only its progress or `state_info` changed."""
+    """The job after one or more events. Without events, only its progress or `state_info` changed."""
 
     job: Job
     events: List[JobEvent]
@@ -57,7 +57,7 @@ class JobUpdate:
 
 @dataclass(frozen=True)
 class LogGap:
-    """Output that is missing."""
+    """A range of missing output."""
 
     run_number: int
     start_offset: int
@@ -66,14 +66,14 @@ class LogGap:
 
 
 def follow_job(transport: Transport, job_id: str, after: Optional[str] = None) -> Following[JobUpdate]:
-    """Updates from the current state on, or after a cursor."""
+    """Yields updates from the current state on, or after a cursor."""
     variables = {"jobId": job_id, **({"after": after} if after else {})}
     stream = transport.stream(documents.PYTHON_JOB_STATUS, variables, lambda asked: _poll_job(transport, asked))
     return Following(stream, _read_updates(stream, job_id))
 
 
 def _poll_job(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str, Any]]:
-    """Without a cursor only the job as it is."""
+    """Reads updates by a query. Without a cursor it returns only the current job."""
     after = asked.get("after")
     variables = {"id": asked["jobId"], "first": _EVENTS_PER_PAGE if after else 1, "after": after}
     job = _demand_job(transport.ask(documents.PYTHON_JOB_EVENTS, variables), asked["jobId"])
@@ -113,7 +113,7 @@ def _read_updates(stream: Stream, job_id: str) -> Iterator[JobUpdate]:
 
 
 def follow_events(transport: Transport, job_id: str) -> Following[JobEvent]:
-    """The history by pages, then live events from its end."""
+    """Yields the history page by page, and then live events."""
     history: List[JobEvent] = []
     page: Dict[str, Any] = {"after": None}
     while True:
@@ -169,7 +169,7 @@ def _read_text(stream: Stream, job_id: str, on_gap: Callable[[LogGap], None]) ->
 
 
 def _poll_text(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str, Any]]:
-    """Gaps of a page come before its text."""
+    """Reads output by a query. Gaps of a page precede its text."""
     page = _demand_job(transport.ask(documents.JOB_LOGS, _ask_page(asked)), asked["jobId"])["logs"]
     gaps = [{"__typename": "LogGap", **gap} for gap in page["gaps"]]
     if not (gaps or page["text"] or page["isFinal"]):
@@ -178,7 +178,7 @@ def _poll_text(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str,
 
 
 def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callable[[LogGap], None]) -> Iterator[str]:
-    """The output so far."""
+    """Yields the output so far, page by page."""
     asked = _ask_page(variables)
     while True:
         data = transport.request(documents.JOB_LOGS, asked)
@@ -193,7 +193,7 @@ def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callabl
 
 
 def _ask_page(variables: Mapping[str, Any]) -> Dict[str, Any]:
-    """The variables of a page of the log, from those of its stream."""
+    """Converts the variables of a stream to those of a page of the log."""
     asked = {name: value for name, value in variables.items() if name in ("run", "streams")}
     asked.update(id=variables["jobId"], first=_LINES_PER_PAGE)
     if "after" in variables:
@@ -208,13 +208,13 @@ def _read_gap(gap: Mapping[str, Any]) -> LogGap:
 
 
 class LineSplitter:
-    """Lines without their ends. Only a line feed ends a line; the last line may lack it."""
+    """Splits text into lines without their ends. Only a line feed ends a line; the last line may lack it."""
 
     def __init__(self) -> None:
         self._pending: List[str] = []
 
     def feed(self, piece: str) -> List[str]:
-        """The lines that this piece ends."""
+        """Returns the lines that end in this piece."""
         *lines, rest = piece.split("\n")
         if lines:
             lines[0] = "".join(self._pending) + lines[0]
@@ -236,7 +236,7 @@ def split_lines(pieces: Iterator[str]) -> Iterator[str]:
 
 @contextmanager
 def deadline(stream: Following[Any], seconds: Optional[float]) -> Iterator[Callable[[], bool]]:
-    """Closes the stream when the time is over; the function says whether it is."""
+    """Closes the stream after `seconds`. The yielded function returns whether they are over."""
     is_over = threading.Event()
 
     def end() -> None:
@@ -255,7 +255,7 @@ def deadline(stream: Following[Any], seconds: Optional[float]) -> Iterator[Calla
 
 
 def download_log(transport: Transport, job_id: str, run: Optional[int]) -> Iterator[bytes]:
-    """The bytes of the output so far. A download that breaks continues at its offset."""
+    """Yields the bytes of the output so far. A broken download continues at its offset."""
     path = f"/download/jobs/{quote(job_id)}/log?format=raw" + (f"&run={run}" if run is not None else "")
     offset = 0
     failures = 0

@@ -1,6 +1,6 @@
 """
-The process of a run of the executor `handler` in Python. It uses only the API of the server, so it outlives the server, and
-waits for it before it ends.
+The process of a handler in Python. It uses only the API of the server, so it outlives the server. Before it ends, it waits until
+the server is reachable and has its reports.
 
 Exit codes: 0 returned · 1 raised · 143 raised after TERM · 119 on_resume raised (src/executors/handler) · 126 not a handler ·
 127 module not found.
@@ -26,12 +26,12 @@ from .inside import listen_for_term, saved_closure
 
 _RAISED, _RESUME_FAILED, _NO_HANDLER, _NOT_FOUND, _TERMINATED = 1, 119, 126, 127, 143
 
-# A larger file, which grows while the server is unreachable, is emptied before the next closure.
+# Maximum size of the file of unsent closures, which grows while the server is unreachable. A larger file is emptied first.
 _UNSENT_BYTES_MAX = 4 * 1024 * 1024
 
 
 class Context:
-    """The JobContext of this process."""
+    """Implements JobContext for this process."""
 
     def __init__(self) -> None:
         self.job_id = os.environ.get("BERTH_JOB_ID", "")
@@ -93,7 +93,7 @@ class Context:
             _clear_unsent()
 
     def _open(self) -> Reports:
-        # Only the limits of the run end the wait for an unreachable server.
+        # Waits without limit for an unreachable server. The limits of the run end the wait.
         if self._reports is None:
             self._reports = Reports(os.environ, math.inf)
         return self._reports
@@ -107,7 +107,7 @@ def main() -> NoReturn:
     context = Context()
     listen_for_term(context.terminating.set)
     code = _run(loaded, context)
-    # TERM does not end the wait for the last reports; KILL does.
+    # Ignores TERM while it waits for the last reports. KILL ends it.
     signal.signal(signal.SIGTERM, lambda *_: None)
     context.settle()
     sys.exit(code)
@@ -139,7 +139,7 @@ def _call(function: JobFunction, argument: Json, context: Context) -> None:
 def _load(path: str) -> Union[Handler, int]:
     if not os.path.exists(path):
         return _refuse(_NOT_FOUND, f"module not found: {path}")
-    # A module imports its neighbours, as a script does.
+    # Lets the module import its neighbours, like a script.
     sys.path.insert(0, os.path.dirname(path))
     spec = importlib.util.spec_from_file_location("__berth_handler__", path)
     if spec is None or spec.loader is None:
@@ -171,7 +171,7 @@ def _read_json(variable: str) -> Optional[Json]:
 
 
 def _keep_unsent(closure: str) -> None:
-    """The server finds the newest closure of a killed process in this file; an incomplete last line does not count."""
+    """Writes a closure to a file, where the server finds it if the process is killed. It ignores an incomplete last line."""
     path = os.environ.get("BERTH_UNSENT_CLOSURE")
     if not path:
         return

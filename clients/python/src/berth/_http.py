@@ -42,7 +42,7 @@ def parse_endpoint(url: str) -> Endpoint:
 
 
 class Servers:
-    """The servers in turn: the next one is used when one is unreachable."""
+    """Several servers over one database. If one is unreachable, the next one is used."""
 
     def __init__(self, urls: Union[str, Sequence[str]]) -> None:
         self._endpoints = [parse_endpoint(url) for url in ([urls] if isinstance(urls, str) else urls)]
@@ -67,7 +67,7 @@ class Response:
     ) -> None:
         self._connection = connection
         self._response = response
-        # http.client forgets the socket of a connection that closes after this response.
+        # Keeps the socket, which http.client drops if the connection closes after this response.
         self._socket = opened
 
     @property
@@ -81,14 +81,14 @@ class Response:
         return self._response.read()
 
     def read_piece(self, size: int = 65_536) -> bytes:
-        """Waits for at least one byte; b"" is the end."""
+        """Reads at least one byte; b"" is the end."""
         return self._response.read1(size)
 
     def set_timeout(self, seconds: float) -> None:
         self._socket.settimeout(seconds)
 
     def interrupt(self) -> None:
-        """Ends a read of another thread. Only the reader may close the response."""
+        """Ends a read in another thread. Only the reading thread may close the response."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -100,7 +100,7 @@ class Response:
 
 
 class Http:
-    """Sends requests; keeps a few connections open for the next ones. Threads may share it."""
+    """Sends requests, and keeps a few connections open for further ones. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -108,7 +108,7 @@ class Http:
         self._tls: Optional[ssl.SSLContext] = None
 
     def post(self, endpoint: Endpoint, headers: Mapping[str, str], body: bytes, timeout: float) -> Tuple[Response, bytes]:
-        """The response and its body. A connection that the server closed meanwhile is replaced by a new one."""
+        """Returns the response and its body. Replaces a connection that the server has closed."""
         while True:
             kept = self._take_idle(endpoint)
             connection = kept or self._connect(endpoint)
@@ -132,7 +132,7 @@ class Http:
         body: Union[bytes, Iterable[bytes], None],
         timeout: float,
     ) -> Response:
-        """A response over a connection of its own, which `Response.close` ends."""
+        """Opens a response over a separate connection, which `Response.close` ends."""
         connection = self._connect(endpoint)
         try:
             return self._send(connection, method, endpoint.folder + path, headers, body, timeout)
@@ -191,7 +191,7 @@ class Http:
 
 
 def create_response_error(endpoint: Endpoint, response: Response, content: bytes) -> BerthError:
-    """The failure for a response without a GraphQL result: from the gate of the server, or from a proxy."""
+    """Creates the error for a response without a GraphQL result, from the gate of the server or from a proxy."""
     status = response.status
     errors = read_json(content).get("errors")
     if errors:
@@ -211,7 +211,7 @@ def create_response_error(endpoint: Endpoint, response: Response, content: bytes
 
 
 def read_json(content: bytes) -> Dict[str, Any]:
-    """The object in a response; empty for any other response."""
+    """Parses the JSON object of a response; empty if it is not one."""
     try:
         answer = json.loads(content)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The lock of a context, as the command line takes it: a file that its holder creates and removes."""
+"""The lock of a context, shared with the command line: a file that its holder creates and removes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Iterator, Optional
 from .errors import BerthError
 
 _POLL_SECONDS = 0.025
-# Longer than a renewal can take.
+# Maximum age of a lock, longer than a renewal can take.
 _HELD_SECONDS_MAX = 120.0
 _WAIT_SECONDS_MAX = 2 * _HELD_SECONDS_MAX
 
@@ -30,7 +30,7 @@ def hold_lock(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Another program may have taken the lock of a process that was stopped for a long time.
+        # If this process was suspended for a long time, another program may hold the lock now.
         if _read_holder(path) == mark:
             path.unlink()
 
@@ -56,7 +56,7 @@ def _remove_abandoned(path: Path) -> None:
     holder = _read_holder(path)
     if holder is None or not _is_abandoned(path, holder):
         return
-    # Two programs may see the same abandoned lock, and the second one must not remove the new lock of the first one.
+    # Two programs may find the same abandoned lock. The second must not remove the new lock of the first.
     aside = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.rename(aside)

@@ -19,14 +19,14 @@ from .errors import BerthError, LogInFailedError
 _REQUEST_SECONDS_MAX = 15.0
 _LIFE_SECONDS_DEFAULT = 300.0
 _RENEWED_PART = 0.75
-# After a failed renewal the token is used on, if it is valid, for so long.
+# After a failed renewal, the next attempt waits this long if the token is still valid.
 _RETRY_AFTER_SECONDS = 10.0
 _PASSING_ERRORS = ("server_error", "temporarily_unavailable")
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 class LogInRenewal:
-    """Programs and commands that run at once renew a log-in once: a refresh token is valid for one use."""
+    """Renews a log-in. Concurrent programs renew it only once, because a refresh token is valid for one use."""
 
     def __init__(self, files: ContextFiles, name: str) -> None:
         self._files = files
@@ -45,14 +45,14 @@ class LogInRenewal:
                 return self._renew(refused)
 
     def _usable(self, refused: Optional[str]) -> Tuple[Optional[str], float]:
-        """The token, if the server has not refused it and it has not expired; and when it is to be renewed."""
+        """Returns the token if it has not expired and the server has not refused it, and the time of its renewal."""
         open_id = self._context.open_id or {}
         is_valid = time.time() * 1000 < open_id.get("expiresAtMs", 0)
         token = self._context.token if is_valid and self._context.token != refused else None
         return token, open_id.get("renewAtMs", 0) / 1000
 
     def _renew(self, refused: Optional[str]) -> str:
-        # Another program may have renewed it, or ended it.
+        # Reads the file again, because another program may have renewed or ended the log-in.
         self._context = self._files.read(self._name)
         token, renew_at = self._usable(refused)
         if token and time.time() < renew_at:
@@ -83,7 +83,7 @@ class LogInRenewal:
 
 
 def _renew_at_provider(context: Context) -> Optional[Context]:
-    """None: the provider ended the log-in."""
+    """Gets a new token; None: the provider ended the log-in."""
     open_id = context.open_id or {}
     if not open_id.get("refreshToken"):
         return None
@@ -108,7 +108,7 @@ def _renew_at_provider(context: Context) -> Optional[Context]:
 
 
 def _plan(token: str) -> Mapping[str, float]:
-    """By the length of the token's life, because the clock of this machine may be wrong."""
+    """Uses the lifetime of the token and not its expiry date, because the clock of this machine may be wrong."""
     part = token.split(".")[1]
     claims: Dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     life = claims["exp"] - claims["iat"] if "exp" in claims and "iat" in claims else _LIFE_SECONDS_DEFAULT
@@ -117,7 +117,7 @@ def _plan(token: str) -> Mapping[str, float]:
 
 
 def _checked(url: str) -> str:
-    """Without TLS only on this machine."""
+    """Refuses a URL without TLS, except on this machine."""
     parts = urlsplit(url)
     if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK_HOSTS):
         return url

@@ -1,4 +1,4 @@
-"""The reports of a run about itself, with the URL and the token in its environment."""
+"""Reports of a run about itself, with the URL and the token in its environment."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Value = TypeVar("Value")
 # Caps the backoff, so that a job soon notices that the server is back.
 _BACKOFF_STEP_MAX = 2
 
-# The server takes no more in one report.
+# Maximum number of values in a report.
 _METRICS_MAX = 1_000
 
 
 class Reports:
-    """Each report may be repeated, so each is retried for `retry_seconds` while the server is unreachable."""
+    """Sends reports. They are idempotent, so each is retried for `retry_seconds` while the server is unreachable."""
 
     def __init__(self, env: Mapping[str, str], retry_seconds: float) -> None:
         self._transport = Transport(env["BERTH_URL"], env.get("BERTH_TOKEN"))
@@ -65,7 +65,7 @@ class Reports:
 
 
 class Newest(Generic[Value]):
-    """Sends values in a thread, one at a time; values that arrive meanwhile are merged into one."""
+    """Sends values in a thread, one at a time. Values that arrive during a request are merged."""
 
     def __init__(self, what: str, send: Callable[[Value], None], merge: Callable[[Value, Value], Value]) -> None:
         self._what = what
@@ -107,8 +107,8 @@ def create_progress(reports: Reports) -> Newest[Dict[str, Any]]:
 
 def merge_reports(older: Dict[str, Any], newer: Dict[str, Any]) -> Dict[str, Any]:
     """
-    A newer value replaces an older one of the same name and step. If there are too many values, every second one of each
-    name is dropped, but not the newest.
+    Merges values; a newer value replaces an older one of the same name and step. If there are too many, every second value of
+    each name is dropped, but not the newest.
     """
     both = [*older.get("metrics", []), *newer.get("metrics", [])]
     metrics = list({(each["name"], each.get("step")): each for each in both}.values())
@@ -121,7 +121,7 @@ def merge_reports(older: Dict[str, Any], newer: Dict[str, Any]) -> Dict[str, Any
 
 
 def describe_metrics(values: Mapping[str, float], step: Optional[int]) -> Dict[str, Any]:
-    """NaN and infinite values are left out, with a warning."""
+    """Makes the report of metrics. Leaves out NaN and infinite values, with a warning."""
     metrics = []
     for name, value in values.items():
         number = float(value)
@@ -133,7 +133,7 @@ def describe_metrics(values: Mapping[str, float], step: Optional[int]) -> Dict[s
 
 
 def describe_progress(fraction: Optional[float], message: Optional[str]) -> Dict[str, Any]:
-    """A value that is left out stays as it is."""
+    """Makes the report of progress. A missing value is not changed."""
     if fraction is not None and not math.isfinite(fraction):
         raise ValueError(f"fraction: {fraction} is not a finite number")
     report = {"fraction": None if fraction is None else float(fraction), "message": message}

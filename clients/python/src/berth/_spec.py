@@ -1,4 +1,4 @@
-"""From the keywords of `submit` to the JSON of a spec."""
+"""Converts the keywords of `submit` to the JSON of a spec."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JobOptions(JobSpecFields, total=False):
     gpu: int
     """Number of GPUs."""
     gpu_model: Union[str, Sequence[str]]
-    """Text that the GPU model contains; `!text` excludes."""
+    """Text that the GPU model must contain; with `!text`, must not contain."""
     env: Mapping[str, str]
     """Environment variables."""
     tags: Sequence[str]
@@ -42,7 +42,7 @@ class JobOptions(JobSpecFields, total=False):
 
 
 def build_spec(command: Optional[Command], options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The JSON of a spec. Unknown keywords raise a TypeError."""
+    """Builds the JSON of a spec. Unknown keywords raise a TypeError."""
     base = command if isinstance(command, JobSpec) else JobSpec()
     fields = {name: value for name, value in options.items() if value is not None}
     if command is not None and not isinstance(command, JobSpec):
@@ -71,7 +71,7 @@ def build_spec(command: Optional[Command], options: Mapping[str, Any]) -> Dict[s
 
 
 def build_filter(options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The JSON of a filter; its labels may be a mapping, where None means every value."""
+    """Builds the JSON of a filter. Its labels may be a mapping, where None means every value."""
     labels = options.get("labels")
     filter_: Dict[str, Any] = to_json(JobFilter(**{**options, "labels": None}))
     if isinstance(labels, Mapping):
@@ -84,12 +84,12 @@ def build_filter(options: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def id_of(job: Any) -> str:
-    """The id of a job, or the id itself."""
+    """Returns the id of a job, which may be given as an object or as the id."""
     return job if isinstance(job, str) else str(job.id)
 
 
 def to_json(value: Any) -> Any:
-    """Inputs have the names of the schema in JSON, and leave out None. Mappings stay as they are."""
+    """Converts an input to JSON with the names of the schema, without None. Keys of mappings are not changed."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
         return {_to_camel(name): to_json(each) for name, each in fields if each is not None}
@@ -123,7 +123,7 @@ def _expand_resources(base: JobSpec, fields: Dict[str, Any]) -> None:
 
 
 def _pairs_of(given: Any) -> Dict[str, str]:
-    """A mapping, or a list of Label or EnvironmentVariable, as a dictionary."""
+    """Converts a mapping, or a list of Label or EnvironmentVariable, to a dictionary."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
     return {getattr(each, "key", None) or each.name: each.value for each in given}

@@ -11,7 +11,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def parse_time(text: str) -> datetime:
-    """Python before 3.11 reads neither "Z" nor other fractions than of 3 or 6 digits."""
+    """Parses a time. `fromisoformat` before Python 3.11 reads neither "Z" nor fractions of other than 3 or 6 digits."""
     fraction = re.search(r"\.(\d+)", text)
     digits = (fraction.group(1) if fraction else "")[:6].ljust(6, "0")
     moment = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")
@@ -19,7 +19,7 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """A moment without a zone is local time."""
+    """Formats a time for the API. A time without a zone is local time."""
     return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
@@ -35,7 +35,7 @@ def to_seconds(duration: Duration) -> float:
 
 
 def format_age(since: datetime, until: Optional[datetime] = None) -> str:
-    """The time that has passed, for people: `2 h 5 m`."""
+    """Formats the time that has passed: `2 h 5 m`."""
     seconds = int(((until or datetime.now(timezone.utc)) - since).total_seconds())
     for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= size:

@@ -1,4 +1,4 @@
-"""Requests and subscriptions of GraphQL: tokens, retries, cursors."""
+"""GraphQL requests and subscriptions, with tokens, retries and cursors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ._http import Endpoint, Http, Response, Servers, create_response_error, cre
 from .errors import BerthError, UnauthenticatedError, create_error, create_error_of
 
 TokenSource = Union[str, Callable[[Optional[str]], str], None]
-"""The token, or a function that gets the refused token and returns a fresh one."""
+"""The token, or a function that gets the refused token and returns a new one."""
 
 Poll = Callable[[Mapping[str, Any]], List[Dict[str, Any]]]
-"""Gets the messages of a subscription after its variable `after` by a query."""
+"""Reads the messages of a subscription after the cursor `after` by a query."""
 
 Result = TypeVar("Result")
 
@@ -29,19 +29,19 @@ _WAIT_SECONDS_MAX = 30.0
 # The server sends a first byte at once, and then at least every 15 s.
 _FIRST_BYTE_SECONDS_MAX = 15.0
 _SILENCE_SECONDS_MAX = 45.0
-# Behind a proxy that blocks streams.
+# Number of failed connections, for example behind a proxy that blocks streams, before a stream polls.
 _TRIES_BEFORE_POLLING = 3
 _POLL_SECONDS = 1.0
 _POLLING_SECONDS_MAX = 60.0
 
 
 def retry_wait(attempt: int) -> float:
-    """The wait after attempt 0, 1, 2 …, with full jitter: clients of a restarted server do not return at the same moment."""
+    """Returns the wait after attempt 0, 1, 2 …, with full jitter, so that clients do not reconnect at the same moment."""
     return random.random() * min(_WAIT_SECONDS_MAX, 2.0 ** min(attempt, 10))
 
 
 class Transport:
-    """Threads may share it. Requests and downloads are tried `attempts` times."""
+    """A connection to the servers. Thread-safe. Requests and downloads are attempted up to `attempts` times."""
 
     def __init__(self, url: Union[str, Sequence[str]], token: TokenSource = None, attempts: int = 1) -> None:
         self.attempts = attempts
@@ -55,11 +55,11 @@ class Transport:
         return str(self._servers.endpoint())
 
     def request(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
-        """The data of a response. Retries failures and problems that are retryable; returns other problems."""
+        """Returns the data of a response. Retries retryable failures and problems; returns other problems."""
         return self.retry(lambda: self.ask(document, variables), _is_retryable)
 
     def retry(self, work: Callable[[], Result], is_refused: Callable[[Result], bool] = lambda _: False) -> Result:
-        """The result of a call that may be repeated: failures that are retryable, and results that are refused, are."""
+        """Returns the result of `work`. Retries it after retryable failures and after results that `is_refused`."""
         attempt = 0
         while True:
             error: Optional[BerthError] = None
@@ -77,7 +77,7 @@ class Transport:
             attempt += 1
 
     def ask(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
-        """One attempt. A request with an expired token is sent again with a fresh one: it was not executed."""
+        """Sends a request once. If its token has expired, sends it again with a new one, because it was not executed."""
         body = json.dumps({"query": document, "variables": variables}, allow_nan=False).encode()
         token = self.token()
         try:
@@ -99,7 +99,7 @@ class Transport:
         headers: Optional[Mapping[str, str]] = None,
         timeout: float = _REQUEST_SECONDS_MAX,
     ) -> Tuple[Endpoint, Response]:
-        """A response that is not read yet. Raises a BerthError if no server answers."""
+        """Opens a response without reading it. Raises a BerthError if no server answers."""
         endpoint = self._servers.endpoint()
         sent = {**_bearer(self.token()), **(headers or {})}
         try:
@@ -116,7 +116,7 @@ class Transport:
         return token or None
 
     def renew(self, refused: Optional[str]) -> bool:
-        """Gets a new token; whether it differs from the refused one."""
+        """Gets a new token. Returns whether it differs from the refused one."""
         self._refused = refused
         return callable(self._source) and self.token() != refused
 
@@ -139,9 +139,9 @@ class Transport:
 
 class Stream:
     """
-    The messages of a subscription, each once and in order, over any number of connections and servers. Retries forever
-    from the last cursor, until the server completes the stream, a failure is permanent, or `close`, which another thread may
-    call. Where connections fail repeatedly it polls, and tries a connection once a minute.
+    Yields the messages of a subscription in order, each once, over any number of connections and servers. Retries from the last
+    cursor until the server completes the stream, a failure is permanent, or any thread calls `close`. If connections fail
+    repeatedly, it polls, and tries a connection once a minute.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Stream:
                 if isinstance(error, UnauthenticatedError):
                     if not self._transport.renew(token):
                         raise
-                # A foreign answer is permanent before the first message, because the URL is wrong; later a proxy sent it.
+                # A foreign response before the first message means a wrong URL. Later, a proxy sent it, and it is temporary.
                 elif not error.retryable and not (error.is_foreign and is_served):
                     raise
                 self._choose_way(error)
@@ -254,7 +254,7 @@ class Stream:
 
 
 def read_events(response: Response) -> Iterator[Tuple[str, str]]:
-    """The name and the data of server-sent events. Lines that start with a colon are keep-alive comments."""
+    """Yields the name and data of server-sent events. Lines that start with a colon are keep-alive comments."""
     pending = b""
     while True:
         piece = response.read_piece()

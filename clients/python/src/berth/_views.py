@@ -1,4 +1,4 @@
-"""Base classes of generated types: how they appear to people."""
+"""Base classes of generated types, which define how objects are shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FINAL_STATES = frozenset({"SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED"})
 
 
 class JobView:
-    """A job that knows how it ended, and appears as a small table in a notebook."""
+    """Adds to a job properties about its end, and a small table for notebooks."""
 
     @property
     def succeeded(self) -> bool:
@@ -56,7 +56,7 @@ class JobView:
 
 
 class ExplanationView:
-    """Why a job waits or how it ended, in sentences."""
+    """Adds to an explanation its text: why the job waits, or how it ended."""
 
     def __str__(self) -> str:
         why = cast("Explanation", self)

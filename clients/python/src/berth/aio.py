@@ -1,6 +1,6 @@
 """
-The client for asyncio. It runs the calls of `Client` in threads: every call and every stream that waits occupies one of `threads`
-threads. Cancelling a task ends its stream at once; another call is finished in its thread.
+The client for asyncio. It runs the calls of `Client` in threads: every call and every waiting stream occupies one of `threads`
+threads. Cancelling a task ends its stream at once. A call without a stream finishes in its thread.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class AsyncFollowing(Generic[Item]):
 def _in_thread(
     call: Callable[Concatenate[Client, Parameters], Result],
 ) -> Callable[Concatenate[AsyncClient, Parameters], Coroutine[Any, Any, Result]]:
-    """The call of `Client`, run in a thread."""
+    """Makes a coroutine function that runs the call of `Client` in a thread."""
 
     @functools.wraps(call)
     async def run(self: AsyncClient, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -75,7 +75,7 @@ def _in_thread(
 def _as_stream(
     call: Callable[Concatenate[Client, Parameters], Iterator[Item]],
 ) -> Callable[Concatenate[AsyncClient, Parameters], AsyncFollowing[Item]]:
-    """The call of `Client`, whose items are read in threads."""
+    """Makes a function that returns an asynchronous iterator, whose items are read in threads."""
 
     @functools.wraps(call)
     def begin(self: AsyncClient, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> AsyncFollowing[Item]:
@@ -86,7 +86,7 @@ def _as_stream(
 
 
 class AsyncClient:
-    """`Client` with the same names, for asyncio."""
+    """The methods of `Client` for asyncio."""
 
     def __init__(
         self,

@@ -34,21 +34,21 @@ _SUBMISSIONS_PER_REQUEST = 200
 
 @dataclass(frozen=True)
 class SubmittedJob(Job):
-    """A job as the answer of a submission."""
+    """A job as returned by a submission."""
 
     idempotent_hit: bool = False
-    """True: the job of an earlier submission with the same key."""
+    """True: an earlier submission with the same key created the job."""
     warnings: Sequence[str] = ()
     """Changes that the server made to the spec, and other remarks."""
 
 
 class Client:
     """
-    A connection to a server. Without arguments it is the server of the command line: `BERTH_URL` and `BERTH_TOKEN`, else the
-    current context of `berth login`, else this machine. Threads may share a client.
+    A connection to a server. Without arguments it uses the server of the command line: `BERTH_URL` and `BERTH_TOKEN`, else the
+    current context of `berth login`, else this machine. Thread-safe.
 
-    Every call may be repeated without harm, so each is tried `attempts` times while the server is unreachable or busy. Streams
-    are retried forever.
+    Every call is safe to retry, so each is attempted up to `attempts` times while the server is unreachable or busy. Streams are
+    retried forever.
     """
 
     def __init__(
@@ -120,15 +120,15 @@ class Client:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> Snapshot:
-        """Sends what the server lacks of a folder; its `id` is for the keyword `snapshot`. docs/files.md has the rules."""
+        """Uploads a folder. Pass the `id` as the keyword `snapshot`. docs/files.md has the rules."""
         return upload_folder(self._transport, os.fspath(folder), include, exclude)
 
     def submit_many(
         self, commands: Iterable[Command], *, idempotency_key: Optional[str] = None, **options: Unpack[JobOptions]
     ) -> List[Union[SubmittedJob, BerthError]]:
         """
-        Submits many jobs in few requests. The list has a job or a refusal for each command, in the same order. The key of
-        each job is `idempotency_key`, a colon and its number from 0.
+        Submits many jobs in few requests. Returns a job or a refusal for each command, in the same order. The key of each job
+        is `idempotency_key`, a colon and its number from 0.
         """
         key = idempotency_key or create_key()
         submissions = [
@@ -149,7 +149,7 @@ class Client:
     def retry(
         self, job: JobOrId, *, idempotency_key: Optional[str] = None, **changes: Unpack[JobOptions]
     ) -> SubmittedJob:
-        """Submits a final job again, as a new job; keywords replace fields of its spec."""
+        """Submits the spec of a final job again as a new job. Keywords replace fields of the spec."""
         retried = {"jobId": id_of(job), "idempotencyKey": idempotency_key or create_key()}
         overrides = build_spec(None, changes)
         return _read_submission(
@@ -159,11 +159,11 @@ class Client:
     # ── jobs ──
 
     def get(self, job: JobOrId) -> Job:
-        """The job as it is now."""
+        """Returns the job as it is now."""
         return Job.from_json(self._read_job(documents.PYTHON_JOB, job))
 
     def get_by_key(self, idempotency_key: str) -> Job:
-        """The job of one of your idempotency keys."""
+        """Returns the job that was submitted with one of your idempotency keys."""
         found = self._ask(documents.PYTHON_KEY, {"key": idempotency_key})["idempotencyKey"]
         if found is None:
             raise NotFoundError("NOT_FOUND", f"You have no job with the key {idempotency_key}")
@@ -177,7 +177,7 @@ class Client:
         descending: bool = True,
         **filters: Unpack[JobFilterFields],
     ) -> Iterator[Job]:
-        """The jobs that match all filters, newest first. Pages are read while you iterate."""
+        """Yields the jobs that match all filters, newest first. Pages are read while you iterate."""
         direction = "DESC" if descending else "ASC"
         variables: Dict[str, Any] = {
             "filter": build_filter(filters),
@@ -194,23 +194,23 @@ class Client:
             left = None if left is None else left - len(page["nodes"])
 
     def cancel(self, job: JobOrId, *, reason: Optional[str] = None) -> Job:
-        """Cancels a job. A job that has ended stays as it is."""
+        """Cancels a job. Does nothing if the job has ended."""
         answer = self._mutate(documents.PYTHON_CANCEL_JOB, {"jobId": id_of(job), "reason": reason})
         return Job.from_json(answer["job"])
 
     def why(self, job: JobOrId) -> Explanation:
-        """Why a job waits and when it may start, or how it ended; `str` returns sentences."""
+        """Explains why a job waits and when it may start, or how it ended; `str` returns sentences."""
         return Explanation.from_json(self._read_job(documents.PYTHON_EXPLANATION, job))
 
     def spec(self, job: JobOrId) -> Dict[str, Any]:
-        """The spec of a job, with the names of a job file; without the fields that are not set."""
+        """Returns the spec of a job with the names of a job file, without fields that are not set."""
         spec = self._read_job(documents.JOB_SPEC, job)["spec"]
         return {name: value for name, value in spec.items() if value not in (None, [])}
 
     # ── following ──
 
     def wait(self, job: JobOrId, *, timeout: Optional[float] = None) -> Job:
-        """The job as it ended. Raises a TimeoutError if it has not ended after `timeout` seconds."""
+        """Waits until a job has ended, and returns it. Raises a TimeoutError after `timeout` seconds."""
         with _follow.follow_job(self._transport, id_of(job)) as updates:
             with _follow.deadline(updates, timeout) as is_over:
                 for update in updates:
@@ -221,7 +221,7 @@ class Client:
         raise BerthError("CLOSED", "The stream was closed")
 
     def events(self, job: JobOrId) -> Following[JobEvent]:
-        """The events of a job from the first to the last, each once; waits for later ones."""
+        """Yields the events of a job from the first to the last, each once. Waits for later events."""
         return _follow.follow_events(self._transport, id_of(job))
 
     def logs(
@@ -234,9 +234,9 @@ class Client:
         streams: Optional[Sequence[str]] = None,
     ) -> Following[str]:
         """
-        The output of a job by lines, without their ends. Each line arrives once, over lost connections and restarts of the
-        server. `follow=False` ends with the output so far, and `tail` begins with the last lines. Missing output is a
-        BerthWarning.
+        Yields the output of a job by lines, without their ends. Each line arrives once, even after lost connections and
+        restarts of the server. With `follow=False` it ends with the output so far; with `tail` it starts with the last lines.
+        Missing output causes a BerthWarning.
         """
         parts = self.log_text(job, follow=follow, tail=tail, run=run, streams=streams)
         return Following(parts.stream, _follow.split_lines(parts))
@@ -250,18 +250,18 @@ class Client:
         run: Optional[int] = None,
         streams: Optional[Sequence[str]] = None,
     ) -> Following[str]:
-        """Like `logs`, in pieces of text as they arrive; joined they are the whole output."""
+        """Like `logs`, but yields pieces of text as they arrive. Joined, they are the whole output."""
         begin = {"lastLines": tail, "run": run, "streams": streams}
         return _follow.follow_text(self._transport, id_of(job), begin, is_live=follow, on_gap=_warn_of_gap)
 
     def log_bytes(self, job: JobOrId, *, run: Optional[int] = None) -> Iterator[bytes]:
-        """The exact bytes of the output so far, in pieces. A broken download continues at its offset."""
+        """Yields the exact bytes of the output so far, in pieces. A broken download continues at its offset."""
         return _follow.download_log(self._transport, id_of(job), run)
 
     # ── artifacts ──
 
     def artifacts(self, job: JobOrId) -> Iterator[Artifact]:
-        """The artifacts that a job published, oldest first."""
+        """Yields the artifacts that a job published, oldest first."""
         after: Optional[str] = None
         while True:
             page = self._read_job(documents.ARTIFACTS, job, first=_PAGE_SIZE, after=after)["artifacts"]
@@ -271,7 +271,7 @@ class Client:
             after = page["pageInfo"]["endCursor"]
 
     def artifact_body(self, artifact: Union[Artifact, str]) -> Optional[str]:
-        """The text of an artifact; None: its `uri` points to the result."""
+        """Returns the text of an artifact; None: its `uri` points to the result."""
         node = self._ask(documents.ARTIFACT, {"id": id_of(artifact)})["node"]
         if node is None:
             raise NotFoundError("NOT_FOUND", f"Artifact {id_of(artifact)} not found")
@@ -284,7 +284,7 @@ class Client:
         return self._transport.request(document, variables)
 
     def _mutate(self, document: str, input_: Dict[str, Any]) -> Dict[str, Any]:
-        """The success of a mutation; raises its problem."""
+        """Returns the success of a mutation. Raises its problem."""
         present = {name: value for name, value in input_.items() if value is not None}
         result: Dict[str, Any] = next(iter(self._ask(document, {"input": present}).values()))
         raise_problem(result)
@@ -297,7 +297,7 @@ class Client:
         return found
 
     def _submit_part(self, submissions: List[Dict[str, Any]]) -> List[Union[SubmittedJob, BerthError]]:
-        """Sends again what was refused for a moment; the keys prevent second jobs."""
+        """Submits jobs, and retries those that were refused temporarily. The keys prevent duplicate jobs."""
         for attempt in range(self._transport.attempts):
             results = self._mutate(documents.PYTHON_SUBMIT_JOBS, {"submissions": submissions})["results"]
             outcomes = [_outcome_of(result) for result in results]
@@ -308,7 +308,7 @@ class Client:
 
 
 def create_key() -> str:
-    """An idempotency key of 128 random bits."""
+    """Creates an idempotency key of 128 random bits."""
     return secrets.token_hex(16)
 
 

@@ -1,4 +1,4 @@
-"""Every failure of the client is a BerthError. Its `code` says which one, `retryable` whether the same call may succeed later."""
+"""Every failure of the client is a BerthError, with a `code`. `retryable`: the same call may succeed later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ RETRYABLE_CODES = frozenset({"UNREACHABLE", "UNAVAILABLE", "RATE_LIMITED", "SUBS
 
 
 class BerthError(Exception):
-    """A call failed. `create_error` makes the class that belongs to a code; unknown codes are of this class."""
+    """A call failed. `create_error` chooses the subclass by the code; unknown codes have this class."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class BerthError(Exception):
 
 
 class InvalidInputError(BerthError):
-    """The server refuses a value; `violations` has the path and the message for each wrong value."""
+    """The server refuses a value. `violations` has the path and the message for each wrong value."""
 
     @property
     def violations(self) -> Sequence[Mapping[str, Any]]:
@@ -59,7 +59,7 @@ class UnauthenticatedError(BerthError):
 
 
 class InvalidStateError(BerthError):
-    """The job is not in a state that permits the call."""
+    """The state of the job does not permit the call."""
 
 
 class VersionConflictError(BerthError):
@@ -71,27 +71,27 @@ class IdempotencyConflictError(BerthError):
 
 
 class QuotaExceededError(BerthError):
-    """The job is over a quota."""
+    """The job would exceed a quota."""
 
 
 class ReservationExpiredError(BerthError):
-    """The slot is expired, consumed, released, or of another user."""
+    """The slot is expired, consumed or released, or belongs to another user."""
 
 
 class RejectedError(BerthError):
-    """`no_wait`: the job would not start now."""
+    """A job with `no_wait` could not start at once."""
 
 
 class RateLimitedError(BerthError):
-    """The rate limit is reached; `retry_after` says for how long."""
+    """The rate limit is reached. `retry_after`: seconds to wait."""
 
 
 class UnavailableError(BerthError):
-    """No server, or no database; the call may succeed later."""
+    """The server or its database is unavailable. The call may succeed later."""
 
 
 class LogInFailedError(BerthError):
-    """The log-in of the context is over: `berth login` again."""
+    """The log-in of the context has ended. Run `berth login` again."""
 
 
 class JobFailedError(BerthError):
@@ -132,7 +132,7 @@ def create_error(code: str, message: str, **fields: Any) -> BerthError:
 
 
 def create_error_of(errors: Sequence[Mapping[str, Any]], *, retry_after: float = 0.0) -> BerthError:
-    """The failure for `errors` of a response."""
+    """Creates the error for `errors` of a response."""
     extensions = (errors[0].get("extensions") or {}) if errors else {}
     text = "; ".join(str(error.get("message")) for error in errors)
     return create_error(

@@ -44,12 +44,12 @@ _LABEL = "berth-call"
 _CALL_BYTES_MAX = 90 * 1024
 _CHECK_SECONDS = 5.0
 _IDS_PER_CHECK = 100
-# A shared folder may show a file of another machine late.
+# Maximum wait for a result file, because a shared folder may show files of another machine late.
 _RESULT_SECONDS_MAX = 10.0
 
 
 class RemoteTraceback(Exception):
-    """The traceback of a call in its job: the cause of the exception that the future raises, as in `concurrent.futures`."""
+    """The traceback of a call in its job. It is the cause of the exception that the future raises, as in `concurrent.futures`."""
 
     def __str__(self) -> str:
         return f"\n\"\"\"\n{self.args[0]}\"\"\""
@@ -74,7 +74,7 @@ class BerthFuture(Future[Result]):
         return self._is_running and not self.done()
 
     def cancel(self) -> bool:
-        """Cancels the job, also while it runs. False: it has ended."""
+        """Cancels the job, even if it is running. False: the job has ended."""
         if self.done():
             return self.cancelled()
         if self._client.cancel(self.job_id).state not in ("CANCELLED", "CANCELLING"):
@@ -84,9 +84,9 @@ class BerthFuture(Future[Result]):
 
 class BerthExecutor(Executor):
     """
-    Runs calls as jobs. With `folder`, which the jobs and this process share, arguments and results are files in it. Without it
-    they go through the API: at most 90 KiB for a call, 48 KiB for a result. Keywords are those of `Client.submit`; with `here`
-    the current directory is sent at the first call, and all calls run in copies of it.
+    Runs calls as jobs. With `folder`, which the jobs and this process must share, arguments and results are files in it. Without
+    it they go through the API: at most 90 KiB for a call, 48 KiB for a result. Keywords are those of `Client.submit`. With `here`
+    the first call uploads the current directory, and all calls run in copies of it.
     """
 
     def __init__(
@@ -139,12 +139,12 @@ class BerthExecutor(Executor):
                 self._options["snapshot"] = self._client.upload(include=include, exclude=exclude).id
 
     def _place_of(self, path: str) -> str:
-        """Modules below the current directory come from the copy of that directory."""
+        """Converts a path below the current directory to one in the job's copy of that directory."""
         relative = os.path.relpath(path)
         return relative if self._here and not relative.startswith("..") else path
 
     def attach(self, job: JobOrId) -> BerthFuture[Any]:
-        """The future of a call that this process or another one submitted. Results are pickles: attach only to jobs that you trust."""
+        """Returns the future of an earlier call, also of another process. Results are pickles, so the job must be trusted."""
         command = self._client.spec(job).get("command") or []
         if "berth._call_process" not in command:
             raise NotFoundError("NOT_FOUND", f"{id_of(job)} is not the job of a call")
@@ -155,7 +155,7 @@ class BerthExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Jobs continue, unless `cancel_futures`; with `wait` this process waits for them."""
+        """Jobs continue unless `cancel_futures` is set. With `wait`, waits for them."""
         with self._lock:
             self._is_shut = True
             pending = list(self._pending.values())
@@ -182,7 +182,7 @@ class BerthExecutor(Executor):
         return str(path.with_suffix(""))
 
     def _read_outcome(self, job: Job) -> Optional[Outcome]:
-        """None: the job has stored no result."""
+        """Reads the result of a job; None: the job has not stored one."""
         where = str(self._client.spec(job)["command"][-1])
         if where.startswith(INLINE):
             results = [each for each in self._client.artifacts(job) if each.name == RESULT_NAME]
@@ -277,7 +277,7 @@ class BerthExecutor(Executor):
 
 
 class Function(Generic[Result]):
-    """A function with the resources that it needs as a job. A plain call runs it here."""
+    """A function with the resources that it needs as a job. A plain call runs it in this process."""
 
     def __init__(self, function: Callable[..., Result], create_executor: Callable[[], BerthExecutor]) -> None:
         self.function = function
@@ -302,7 +302,7 @@ class Function(Generic[Result]):
         return self.executor.submit(self, *args, **kwargs)
 
     def map(self, *iterables: Iterable[Any]) -> Iterable[Result]:
-        """The results of a job for each tuple of arguments, in order."""
+        """Runs a job for each tuple of arguments, and yields the results in order."""
         return self.executor.map(self, *iterables)
 
     def __reduce__(self) -> str:
@@ -320,8 +320,8 @@ def job(
     **options: Unpack[JobOptions],
 ) -> Callable[[Callable[..., Result]], Function[Result]]:
     """
-    Decorates a function whose calls can be jobs: `train.submit(0.1).result()`. With `here` its module and all other files of
-    the current directory come along as they are at the first call.
+    Decorates a function whose calls can be jobs: `train.submit(0.1).result()`. With `here` the first call uploads its module and
+    all other files of the current directory.
     """
 
     def decorate(function: Callable[..., Result]) -> Function[Result]:
@@ -339,5 +339,5 @@ def dump(value: Any) -> bytes:
 
 
 def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
-    # pickle finds a function by its name, which is that of the Function; cloudpickle takes the function itself.
+    # pickle stores the name of a function, which leads to the Function. cloudpickle stores the function itself.
     return function.function if isinstance(function, Function) and pickler is not pickle else function

@@ -1,4 +1,4 @@
-"""A job as a function in a module, which the executor `handler` runs: the twin of `defineJob` for TypeScript."""
+"""A job as a function in a module, which the executor `handler` runs, like `defineJob` for TypeScript."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Json = Dict[str, Any]
 
 class JobContext(Protocol):
     """
-    Facts about the job, and its reports. Reports are sent in the background and retried while the server is unreachable; the
-    process ends after the last report.
+    Facts about the job, and methods that report. Reports are sent in the background and retried while the server is unreachable.
+    The process ends after the last report is stored.
     """
 
     job_id: str

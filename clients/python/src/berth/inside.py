@@ -1,4 +1,4 @@
-"""Calls of a job about itself. Outside of a job they do nothing, with a warning."""
+"""Functions with which a job reports about itself. Outside of a job they only warn."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _EXIT_CODE = 143
 
 
 class Terminated(SystemExit):
-    """Raised in the main thread when the run must end: it is cancelled, its time is over, or another job needs its place."""
+    """Raised in the main thread when the run must end: it is cancelled or preempted, or its maximum run time is over."""
 
 
 class _Inside:
-    """The reports of this process. A forked process makes its own."""
+    """The reports of this process. A forked process creates new ones."""
 
     def __init__(self) -> None:
         self.reports = Reports(os.environ, _RETRY_SECONDS_MAX)
@@ -36,7 +36,7 @@ _callbacks: List[Callable[[], object]] = []
 
 
 def is_inside() -> bool:
-    """Whether this process is part of a job."""
+    """Returns whether this process is part of a job."""
     return bool(os.environ.get("BERTH_URL") and os.environ.get("BERTH_TOKEN") and os.environ.get("BERTH_JOB_ID"))
 
 
@@ -88,7 +88,7 @@ def closure(state: Mapping[str, Any]) -> None:
 
 
 def saved_closure() -> Optional[Dict[str, Any]]:
-    """The state that an earlier run of this job saved; None: the first run, or nothing was saved."""
+    """Returns the state that an earlier run of this job saved; None: this is the first run, or nothing was saved."""
     path = os.environ.get("BERTH_CLOSURE")
     if not path:
         return None

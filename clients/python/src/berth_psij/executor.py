@@ -1,4 +1,4 @@
-"""The executor of PSI/J."""
+"""The executor `berth` for psij-python."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BerthJobExecutor(psij.JobExecutor):
         self._updates = Updates(self._client, {"key": _LABEL, "value": self._label})
 
     def submit(self, job: psij.Job) -> None:
-        """The same job may be submitted again after a SubmitException: the server takes it once."""
+        """Submits a job. After a SubmitException the same job can be submitted again, and runs only once."""
         spec = self._check_job(job)
         try:
             options = to_options(spec)
@@ -49,7 +49,7 @@ class BerthJobExecutor(psij.JobExecutor):
             raise
 
     def cancel(self, job: psij.Job) -> None:
-        """Asks the server to cancel. A job that has ended stays as it is."""
+        """Asks the server to cancel a job. Does nothing if the job has ended."""
         if job.executor is not self or job.native_id is None:
             raise psij.SubmitException("The job was not submitted to this executor")
         try:
@@ -58,11 +58,11 @@ class BerthJobExecutor(psij.JobExecutor):
             raise psij.SubmitException(str(error), error, error.retryable) from error
 
     def list(self) -> List[str]:
-        """The ids of all jobs that you may see and that have not ended."""
+        """Lists the ids of all jobs that you may see and that have not ended."""
         return [job.id for job in self._client.list(state_categories=["WAITING", "ACTIVE"])]
 
     def attach(self, job: psij.Job, native_id: str) -> None:
-        """Follows a job of the server. A job that the server does not know becomes FAILED."""
+        """Follows a job on the server. An unknown job becomes FAILED."""
         if job.status.state != psij.JobState.NEW or job.executor is not None:
             raise psij.InvalidJobException("Only a new job can be attached")
         job.executor = self

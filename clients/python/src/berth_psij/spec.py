@@ -1,4 +1,4 @@
-"""From a spec of PSI/J to the keywords of `Client.submit`."""
+"""Converts a spec of PSI/J to the keywords of `Client.submit`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def to_options(spec: psij.JobSpec) -> Dict[str, Any]:
 
 
 def _to_resources(resources: Optional[psij.ResourceSpec]) -> Optional[Resources]:
-    """Only what is given is sent; Berth takes `node_count` or `process_count`."""
+    """Converts only given fields, because Berth accepts either `node_count` or `process_count`."""
     if resources is None:
         return None
     if not isinstance(resources, psij.ResourceSpecV1):

@@ -1,4 +1,4 @@
-"""Staging and clean-up, by a shell around the command of the job. Only files that the job sees are staged."""
+"""Staging and clean-up by a shell script around the command. It can only stage files that the job sees."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _CONDITIONS = {
 
 
 def wrap(spec: psij.JobSpec) -> Dict[str, Any]:
-    """The fields of the spec that run the command between stage-in and stage-out."""
+    """Returns fields of the spec that run the command between stage-in and stage-out."""
     if spec.launcher not in (None, "single"):
         raise psij.InvalidJobException(f"Staging needs the launcher single, not {spec.launcher}")
     outputs = {">": spec.stdout_path, "2>": spec.stderr_path}
-    # Files of the server's own are complete only after the job, too late for stage-out.
+    # The shell redirects the output, because the server's own files are complete only after the job, too late for stage-out.
     redirections = [f"{sign}{shlex.quote(str(path))}" for sign, path in outputs.items() if path is not None]
     lines = [_BEGIN]
     for each in spec.stage_in or ():
@@ -78,7 +78,7 @@ def _when(flags: StageOutFlags, steps: List[str]) -> List[str]:
 
 
 def _remove(path: str) -> str:
-    """Only below the directory of the job."""
+    """Returns a command that removes a path, only below the directory of the job."""
     quoted = shlex.quote(path)
     inside = f'case $(readlink -m -- {quoted}) in "$(pwd -P)"/*)'
     return f'{inside} rm -rf -- {quoted} ;; *) fail "cannot remove "{quoted}": not in the directory of the job" ;; esac'

@@ -1,4 +1,4 @@
-"""From the events of jobs to the statuses of PSI/J."""
+"""Converts the events of jobs to the statuses of PSI/J."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _BEFORE_FAILED = getattr(psij.JobState, "CLEANUP", psij.JobState.ACTIVE)
 
 class Updates:
     """
-    Sets the statuses of the jobs of one executor. Those that it submitted have a label of their own and share one
-    stream, which is open while a job is not final. Each attached job has its own stream.
+    Sets the statuses of the jobs of an executor. Jobs that it submitted have a common label and share a stream, which is open
+    while a job is not final. Each attached job has its own stream.
     """
 
     def __init__(self, client: Client, label: Mapping[str, str]) -> None:
@@ -40,7 +40,7 @@ class Updates:
 
     @contextmanager
     def submission(self) -> Iterator[Callable[[psij.Job, SubmittedJob], None]]:
-        """Around the submission of a job: its updates begin before. The function takes the submitted job."""
+        """Must surround a submission, because updates may arrive first. Pass the submitted job to the yielded function."""
         with self._lock:
             if self._stream is None:
                 self._stream = self._open()
@@ -109,7 +109,7 @@ class Updates:
         self._forget_if_final(job_id, job)
 
     def _read_again(self, reset: Message) -> None:
-        """After a reset events are missing; the rows of the jobs have their states."""
+        """Reads the states of the jobs after a reset, because events are missing."""
         with self._lock:
             jobs = dict(self._jobs)
         deleted = reset["jobIds"] or []
@@ -144,7 +144,7 @@ class Updates:
 
 
 def _apply(message: Message, job: psij.Job) -> None:
-    """An event that changes the state of PSI/J has a `psijState`."""
+    """Applies a message. Only events with a `psijState` change the state in PSI/J."""
     newest = 0
     for event in message["transitions"]:
         newest = event["seq"]
@@ -175,7 +175,7 @@ def _read_status(event: Message) -> psij.JobStatus:
 
 
 def _catch_up(job: psij.Job, row: BerthJob) -> None:
-    """Without events."""
+    """Sets the status of a job from its row, without events."""
     state = psij.JobState[row.psij_state]
     if state.final:
         _enter(job, _create_end(state, row.finished_at, row.state_info, row.exit_code, row.native_id))
@@ -195,7 +195,7 @@ def _fail(job: psij.Job, message: str) -> None:
 
 
 def _enter(job: psij.Job, status: psij.JobStatus) -> None:
-    """States only advance, and none is skipped. The job itself fills in those before all but FAILED and CANCELED."""
+    """Sets a status if its state is later. The job adds skipped states itself, except before FAILED and CANCELED."""
     if not status.state.is_greater_than(job.status.state):
         return
     if status.state == psij.JobState.FAILED and status.exit_code is not None:

@@ -1,6 +1,5 @@
 """
-Runs one task of a job. Its output goes to the files of submitit, where later runs append to it; the log of the job gets
-a copy.
+Runs a task of a job. Its output goes to the files of submitit, to which later runs append. The log of the job gets a copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A task inside its job."""
+"""The environment of a task inside its job."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class BerthJobEnvironment(JobEnvironment):
 
     def _handle_signals(self, paths: JobPaths, submission: DelayedSubmission) -> None:
         """
-        TERM interrupts the run: the job is preempted or cancelled. The user signal comes shortly before its time is
-        over.
+        Handles TERM, which means that the job is preempted or cancelled, and the user signal, which is sent shortly before the
+        maximum run time is over.
         """
         handler = _Handler(self, paths, submission)
         for number in (signal.SIGTERM, self._usr_sig()):

@@ -1,4 +1,4 @@
-"""Submission, and the states of jobs."""
+"""Submits jobs of submitit, and reads their states."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _client() -> Client:
 
 
 class BerthInfoWatcher(core.InfoWatcher):
-    """Reads the states of all jobs together, with the names of Slurm."""
+    """Reads the states of all jobs together, and names them like Slurm."""
 
     def get_state(self, job_id: str, mode: str = "standard") -> str:
         return self.get_info(job_id, mode=mode).get("State", "UNKNOWN")
@@ -99,7 +99,7 @@ class BerthJob(core.Job[core.R]):
     watcher = BerthInfoWatcher(delay_s=10)
 
     def cancel(self, check: bool = True) -> None:
-        """Cancels the job; `check` raises the failures."""
+        """Cancels the job. With `check`, raises failures."""
         try:
             _client().cancel(self.job_id)
         except BerthError:
@@ -111,9 +111,8 @@ class BerthExecutor(core.Executor):
     """
     Submits functions to the server of the command line. `folder` must be visible to the jobs.
 
-    A job that is preempted runs again, and one whose time is over if its function has a checkpoint, at most
-    `max_num_timeout` times. `python` is the command of the interpreter in the job, default: this one, or python3 of the
-    image.
+    A preempted job runs again. A job whose maximum run time is over runs again if its function has a checkpoint, at most
+    `max_num_timeout` times. `python`: the command of the interpreter in the job; default: this one, or python3 of the image.
     """
 
     job_class = BerthJob
@@ -125,12 +124,12 @@ class BerthExecutor(core.Executor):
 
     @classmethod
     def affinity(cls) -> int:
-        """0: chosen only by name. An installed client does not mean that a server should run the jobs."""
+        """Returns 0: the executor must be chosen by name, because an installed client does not mean that Berth is wanted."""
         return 0
 
     @classmethod
     def _valid_parameters(cls) -> Set[str]:
-        """The keywords of `berth.Client.submit`, `setup` and `signal_delay_s`."""
+        """Returns the keywords of `berth.Client.submit`, and `setup` and `signal_delay_s`."""
         return (set(JobOptions.__annotations__) | _OWN) - _SET_HERE - _GENERIC
 
     def _internal_update_parameters(self, **kwargs: Any) -> None:

@@ -16,7 +16,7 @@ else:
 
     @dataclass
     class BerthQueueConf(BaseQueueConf):
-        """The keywords of `berth.Client.submit` that a sweep may set, beside those of all launchers."""
+        """Keywords of `berth.Client.submit` that a sweep may set, in addition to those of all launchers."""
 
         _target_: str = "hydra_plugins.berth_submitit_launcher.BerthLauncher"
         max_num_timeout: int = 0

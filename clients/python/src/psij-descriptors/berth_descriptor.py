@@ -1,4 +1,4 @@
-"""How psij-python finds the executor `berth`."""
+"""The descriptor by which psij-python finds the executor `berth`."""
 
 import inspect
 
@@ -8,7 +8,7 @@ from berth import __version__
 
 
 def _describe() -> descriptor.Descriptor:
-    """psij-python up to 0.9.11 compares versions of distutils; a later one has those of packaging, and `nice_name`."""
+    """Makes the descriptor. psij-python up to 0.9.11 uses versions of distutils; later ones use packaging and `nice_name`."""
     if hasattr(descriptor, "StrictVersion"):
         version = descriptor.StrictVersion
     else:
