@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { exitCodes, usageError } from './frame/exit.ts'
 import { runCommand } from './frame/run-command.ts'
 import type { SessionTerminal } from './frame/stdio.ts'
-import { replaceUnprintable } from './frame/terminal.ts'
+import { sanitizeText } from './frame/terminal.ts'
 import { decodeUtf8 } from './reading/yaml.ts'
 import type { KeyPress } from './showing/top-view.ts'
 
@@ -94,7 +94,7 @@ function currentDirectory(): string {
   }
 }
 
-const say = (line: string) => stderr.write(`berth: ${replaceUnprintable(line)}\n`)
+const say = (line: string) => stderr.write(`berth: ${sanitizeText(line)}\n`)
 
 /** Writing fails if the reader closes the pipe, like `| head`, or if the disk is full. */
 stdout.on('error', (error: NodeJS.ErrnoException) => {

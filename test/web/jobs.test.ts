@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { actOnIds, actOnMatching, type BulkRequest } from '../../web/features/jobs/actions/act-on-jobs.ts'
-import { describeMatching, formatBulkCommand } from '../../web/features/jobs/actions/bulk-words.ts'
+import { describeMatching, toBerthCommand } from '../../web/features/jobs/actions/bulk-words.ts'
 import type { JobRow } from '../../web/features/jobs/rows/job-store.ts'
 import { abridgePlace, describeRequest } from '../../web/features/jobs/rows/place.ts'
 import { fitColumns } from '../../web/pages/jobs/fit-columns.ts'
@@ -69,9 +69,9 @@ it('dialogs name the effect and the command', () => {
     ['FAILED', 9],
   ])
   expect(describeMatching('CANCEL', 3, counts)).toContain('Stops 2 running jobs, and 1 waiting job leaves the queue.')
-  expect(formatBulkCommand('DELETE', ['a', 'b'])).toBe('berth rm a b')
-  expect(formatBulkCommand('CANCEL', ['a', 'b', 'c', 'd', 'e', 'f'])).toBe('berth cancel a b c d e …')
-  expect(formatBulkCommand('RETRY', ['a', 'b'])).toBeNull()
+  expect(toBerthCommand('DELETE', ['a', 'b'])).toBe('berth rm a b')
+  expect(toBerthCommand('CANCEL', ['a', 'b', 'c', 'd', 'e', 'f'])).toBe('berth cancel a b c d e …')
+  expect(toBerthCommand('RETRY', ['a', 'b'])).toBeNull()
 })
 
 const columns = ['state', 'name', 'who', 'where', 'cost'].map((key, i) => ({

@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from 'react'
 
-/** A set of listeners that `call` calls. */
 export function createListeners() {
   const listeners = new Set<() => void>()
   return {

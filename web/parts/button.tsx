@@ -23,7 +23,6 @@ export function Button({ look = 'plain', href, className, ...rest }: ButtonProps
   return <button type="button" className={classes} {...rest} />
 }
 
-/** A row of buttons. */
 export const Buttons = ({ children }: { children: ReactNode }) => <div className={styles.buttons}>{children}</div>
 
 export const Key = ({ children }: { children: ReactNode }) => <kbd className={styles.key}>{children}</kbd>

@@ -11,7 +11,7 @@ interface UseBarProps {
   format?: (value: number) => string
 }
 
-/** "7 of 8" with a bar that warns from 80 % on. */
+/** "7 of 8" with a bar, which warns from 80 % on. */
 export function UseBar({ label, used, limit, format = formatCount }: UseBarProps) {
   if (limit === null) return <span className={styles.text}>{format(used)}, unlimited</span>
   const share = limit === 0 ? 1 : used / limit

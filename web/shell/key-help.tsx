@@ -5,7 +5,6 @@ import { KeyTable } from '../parts/key-table.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
 
-/** Lists the keys of the current page. */
 export function KeyHelp() {
   const groups = useKeyGroups()
   const { singleKeys } = useSettings()

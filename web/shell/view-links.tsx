@@ -3,7 +3,6 @@ import { Bookmark } from 'lucide-react'
 import { readViewSearch, useSavedViews } from '../features/jobs/filter/saved-views.ts'
 import styles from './side-bar.module.css'
 
-/** Links to the pinned views in the side bar. */
 export function ViewLinks() {
   const pinned = useSavedViews().views.filter((view) => view.pinned)
   if (pinned.length === 0) return null

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import type { Cli } from '../frame/cli.ts'
 import { complete, completionScripts, type Shell, shells } from '../frame/completion.ts'
 import { readContextOption } from '../frame/context-option.ts'
-import { replaceUnprintable } from '../frame/terminal.ts'
+import { sanitizeText } from '../frame/terminal.ts'
 
 export function registerCompletionCommand(program: Command, cli: Cli): void {
   program
@@ -21,7 +21,7 @@ export function registerCompletionCommand(program: Command, cli: Cli): void {
       // Completes without live values if the server is unreachable.
       const found = await find().catch(() => [])
       const lines = found.map(
-        ({ value, about }) => `${replaceUnprintable(value)}\t${replaceUnprintable(about).replaceAll('\t', ' ')}\n`,
+        ({ value, about }) => `${sanitizeText(value)}\t${sanitizeText(about).replaceAll('\t', ' ')}\n`,
       )
       await cli.terminal.write(lines.join(''))
     })

@@ -9,7 +9,7 @@ import {
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes } from '../frame/exit.ts'
 import { explainOutage, readReadiness, type ServerReadiness } from '../frame/readiness.ts'
-import { applyStyle, replaceUnprintable, type Style, type Terminal } from '../frame/terminal.ts'
+import { applyStyle, type Style, sanitizeText, type Terminal } from '../frame/terminal.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
 import { type Column, table } from '../showing/render.ts'
 
@@ -125,7 +125,7 @@ function formatCondition(terminal: Terminal, condition: Condition, at: string): 
   const lines = [
     `${applyStyle(terminal, styles[severity], severity)}  ${name}  since ${since} (${formatAge(Date.parse(at) - Date.parse(since))})`,
     `  ${meaning}`,
-    ...evidence.map((text) => `  - ${replaceUnprintable(text)}`),
+    ...evidence.map((text) => `  - ${sanitizeText(text)}`),
     `  Cause: ${cause}`,
     `  What to do: ${remedy}`,
     ...nextCommands.map((command) => `    $ ${command}`),

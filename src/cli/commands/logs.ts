@@ -13,7 +13,7 @@ import {
 import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, MissingJob, seeJobs, usageError } from '../frame/exit.ts'
-import { applyStyle, replaceUnprintable } from '../frame/terminal.ts'
+import { applyStyle, sanitizeText } from '../frame/terminal.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readLabel } from '../reading/filter.ts'
 import { readCount, readUpTo } from '../reading/numbers.ts'
@@ -97,7 +97,7 @@ async function findJobs(cli: Cli, given: readonly string[], { tag = [], label = 
     labels.length > 0
       ? await readJobs(cli, taggedMax, { filter: { labels } })
       : await Promise.all(given.map((id) => findJob(cli, id)))
-  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${replaceUnprintable(name ?? id)} | ` : '' }))
+  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${sanitizeText(name ?? id)} | ` : '' }))
 }
 
 async function followAll(
@@ -153,7 +153,7 @@ async function printMatches(cli: Cli, id: string, { prefix, ...search }: SearchO
     if (!job) return count
     const { matches, cursor, isComplete } = requireField(job.logSearch)
     for (const { line, text } of matches)
-      await cli.terminal.write(`${prefix}${applyStyle(cli.terminal, 'dim', `${line}:`)}${replaceUnprintable(text)}\n`)
+      await cli.terminal.write(`${prefix}${applyStyle(cli.terminal, 'dim', `${line}:`)}${sanitizeText(text)}\n`)
     count += matches.length
     if (isComplete) return count
     after = cursor

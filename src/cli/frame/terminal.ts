@@ -61,15 +61,13 @@ export function createTerminal({
       return opened
     },
     // Shows the message inside the live view, which stderr would overwrite.
-    say: (line) =>
-      void (screen?.isOpen ? screen.note(replaceUnprintable(line)) : stderr.write(`${replaceUnprintable(line)}\n`)),
+    say: (line) => void (screen?.isOpen ? screen.note(sanitizeText(line)) : stderr.write(`${sanitizeText(line)}\n`)),
     progress: (line) => {
-      if (stderr.isTTY)
-        stderr.write(`\r\u001B[K${line === null ? '' : shortenText(replaceUnprintable(line), columns() - 1)}`)
+      if (stderr.isTTY) stderr.write(`\r\u001B[K${line === null ? '' : shortenText(sanitizeText(line), columns() - 1)}`)
     },
     // OSC 9 is a notification. Terminals without it only ring the bell.
     notify: (text) => {
-      if (stderr.isTTY) stderr.write(`\u001B]9;${replaceUnprintable(text)}\u0007\u0007`)
+      if (stderr.isTTY) stderr.write(`\u001B]9;${sanitizeText(text)}\u0007\u0007`)
     },
     write,
   }
@@ -100,7 +98,7 @@ export const padText = (text: string, width: number): string =>
 /** Matches characters that must not reach a terminal. U+200C and U+200D are allowed, because letters and emoji need them. */
 export const unprintable = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
-export const replaceUnprintable = (text: string): string => text.replace(unprintable, '\ufffd')
+export const sanitizeText = (text: string): string => text.replace(unprintable, '\ufffd')
 
 export function applyStyle(terminal: Terminal, style: Style, text: string): string {
   return terminal.colour ? styleText(style, text, { validateStream: false }) : text

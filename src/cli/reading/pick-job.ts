@@ -1,7 +1,7 @@
 import { JobsDocument, type StateCategory, WhoAmIDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
-import { replaceUnprintable } from '../frame/terminal.ts'
+import { sanitizeText } from '../frame/terminal.ts'
 import { formatState } from '../showing/render.ts'
 
 const shownMax = 10
@@ -18,8 +18,8 @@ export async function pickJob(cli: Cli): Promise<string> {
     maxItems: shownMax,
     options: jobs.map((job) => ({
       value: job.id,
-      label: replaceUnprintable(job.name ?? job.id),
-      hint: replaceUnprintable(job.name === null ? formatState(job) : `${formatState(job)}, ${job.id}`),
+      label: sanitizeText(job.name ?? job.id),
+      hint: sanitizeText(job.name === null ? formatState(job) : `${formatState(job)}, ${job.id}`),
     })),
     output: process.stderr,
   })

@@ -11,8 +11,8 @@ import {
   applyStyle,
   measureWidth,
   padText,
-  replaceUnprintable,
   type Style,
+  sanitizeText,
   shortenText,
   type Terminal,
   unprintable,
@@ -109,7 +109,7 @@ function fitColumns<Row>(
   available: number,
 ): readonly Fitted<Row>[] {
   let kept = columns.map((column) => {
-    const cells = rows.map((row) => replaceUnprintable(column.cell(row)))
+    const cells = rows.map((row) => sanitizeText(column.cell(row)))
     return { column, cells, width: Math.max(column.title.length, ...cells.map(measureWidth)) }
   })
   for (;;) {
@@ -149,7 +149,7 @@ export function formatSheet(
   const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
   const width = Math.max(0, ...present.map(([key]) => key.length))
   return present
-    .map(([key, value]) => `${applyStyle(terminal, 'bold', padText(key, width))}${gap}${replaceUnprintable(value)}\n`)
+    .map(([key, value]) => `${applyStyle(terminal, 'bold', padText(key, width))}${gap}${sanitizeText(value)}\n`)
     .join('')
 }
 
@@ -261,5 +261,5 @@ export function formatDuration(seconds: number): string {
 export function formatEvent(event: JobEventRowFragment): string {
   const move = event.to ? (event.from ? `${event.from} → ${event.to}` : event.to) : event.type
   const why = [event.stateReason, event.exitCode || null, event.message].filter((part) => part !== null)
-  return replaceUnprintable(`#${event.seq} ${formatTime(event.at)} ${[move, ...why].join(' · ')}`)
+  return sanitizeText(`#${event.seq} ${formatTime(event.at)} ${[move, ...why].join(' · ')}`)
 }

@@ -1,5 +1,5 @@
 import type { WorkloadEntryFragment, WorkloadRowFragment } from '../../client/generated/graphql.ts'
-import { applyStyle, replaceUnprintable, type Terminal } from '../frame/terminal.ts'
+import { applyStyle, sanitizeText, type Terminal } from '../frame/terminal.ts'
 import { formatWorkload } from './workload-view.ts'
 
 /** A key press, as `node:readline` reports it. */
@@ -61,11 +61,10 @@ export class TopView {
   }
 
   #foot(selected: Job | null): string {
-    if (this.#note !== '') return replaceUnprintable(this.#note)
-    if (this.#mode === 'FILTER') return `filter: ${replaceUnprintable(this.#filter)}█  enter keeps it, esc clears it`
-    if (this.#mode === 'CANCEL' && selected)
-      return `cancel ${replaceUnprintable(nameOf(selected))} (${selected.id})? y/N`
-    const filter = this.#filter === '' ? '' : ` (${replaceUnprintable(this.#filter)})`
+    if (this.#note !== '') return sanitizeText(this.#note)
+    if (this.#mode === 'FILTER') return `filter: ${sanitizeText(this.#filter)}█  enter keeps it, esc clears it`
+    if (this.#mode === 'CANCEL' && selected) return `cancel ${sanitizeText(nameOf(selected))} (${selected.id})? y/N`
+    const filter = this.#filter === '' ? '' : ` (${sanitizeText(this.#filter)})`
     return `j k move  enter open  l log  c cancel  / filter${filter}  s sort: ${orders[this.#order]?.title}  q quit`
   }
 
@@ -121,7 +120,7 @@ export class TopView {
       this.#filter = ''
       this.#mode = 'BROWSE'
     } else if (name === 'backspace') this.#filter = [...this.#filter].slice(0, -1).join('')
-    else if (replaceUnprintable(sequence) === sequence) this.#filter += sequence
+    else if (sanitizeText(sequence) === sequence) this.#filter += sequence
     return null
   }
 }

@@ -47,7 +47,6 @@ export function findEndPlace(geometry: Geometry): number {
   return 0
 }
 
-/** Moves a place by pixels. */
 export function movePlace(place: number, px: number, geometry: Geometry): number {
   const { rowCount, rowPx, tall } = geometry
   if (tall.size === 0) return place + px / rowPx

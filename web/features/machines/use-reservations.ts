@@ -8,7 +8,6 @@ export type Reservation = PoolReservationsQuery['capacityReservations']['nodes']
 const reservationsPerPage = 100
 const readMs = 30_000
 
-/** Reads the capacity reservations of a pool. */
 export const useReservations = (pool: string): Resource<readonly Reservation[]> =>
   useResource(`reservations ${pool}`, (signal) => readReservations(pool, signal), { everyMs: readMs })
 

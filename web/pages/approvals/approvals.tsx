@@ -37,7 +37,6 @@ function toFilter(
   }
 }
 
-/** Lists pending and decided approval requests. */
 export function ApprovalsPage() {
   usePageTitle('Approvals')
   const { search } = usePageSearch()

@@ -20,7 +20,6 @@ export interface MapView {
 /** Resolved colours by their names or CSS expressions. */
 export type MapColors = Readonly<Record<string, string>>
 
-/** Draws the visible tiles. */
 export function drawMap(context: CanvasRenderingContext2D, view: MapView, colors: MapColors): void {
   const { layout, width, height, scrollTop } = view
   context.clearRect(0, 0, width, height)
@@ -167,7 +166,6 @@ function drawBars(
   drawCondition(context, { ...box, width }, condition, { isUsed: false, colors })
 }
 
-/** Shortens a text to the width. */
 function cut(context: CanvasRenderingContext2D, text: string, width: number): string {
   const { width: whole } = context.measureText(text)
   if (whole <= width) return text

@@ -49,7 +49,6 @@ interface FactsProps {
   onRemove: (id: string) => void
 }
 
-/** A table of facts with a column for each job. */
 export function Facts({ jobs, onRemove }: FactsProps) {
   return (
     <ScrollBox label="Facts of the jobs">

@@ -16,7 +16,6 @@ const [jobsMin, jobsMax] = [2, 4]
 const points = 240
 const readAgainMs = 5_000
 
-/** The page that compares two to four jobs. */
 export function ComparePage() {
   usePageTitle('Compare jobs', { isJob: true })
   const { ids: text = '' } = useSearch({ strict: false }) as { ids?: string }

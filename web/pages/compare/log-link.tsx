@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import styles from './compare.module.css'
 
-/** A link to a line of a run's log. */
 export const LogLink = ({
   id,
   run,

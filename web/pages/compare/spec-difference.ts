@@ -34,7 +34,6 @@ function* flatten(value: unknown, path: string): Generator<readonly [string, str
   } else if (value !== undefined && value !== null) yield [path, show(value)]
 }
 
-/** Finds the fields in which specs differ. */
 export function findDifferences(specs: readonly object[]): readonly Difference[] {
   const flat = specs.map((spec) => new Map(flatten(spec, '')))
   const paths = new Set(flat.flatMap((each) => [...each.keys()]))

@@ -37,7 +37,6 @@ const stepMs = 15_000
 const pageRows = 100
 const pagesMax = 3
 
-/** Reads the newest jobs that match. */
 const readJobs = (variables: Omit<DayJobsQueryVariables, 'first' | 'after'>, signal: AbortSignal) =>
   readPages(
     async (after) => (await client.request(DayJobsDocument, { ...variables, first: pageRows, after }, { signal })).jobs,

@@ -8,7 +8,6 @@ interface ConditionFieldsProps {
   onChange: (draft: ConditionDraft) => void
 }
 
-/** Fields for the kind and the value of a condition. */
 export function ConditionFields({ draft, onChange }: ConditionFieldsProps) {
   const { kind, text } = draft
   const { title, help, input } = conditionTexts[kind]

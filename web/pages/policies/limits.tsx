@@ -22,7 +22,6 @@ type ScopeLimit = PoolLimitsNow['scopes'][number]
 const keyOf = ({ scope: { kind, name }, gpuModel }: ScopeLimit) =>
   [kind.toLowerCase(), name, ...(gpuModel ? [gpuModel] : [])].join(':')
 
-/** Lists the limits on running jobs of a pool. */
 export function Limits() {
   const { search, change } = usePageSearch()
   const may = useMay()

@@ -55,7 +55,6 @@ export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   )
 }
 
-/** A link to the user or team. */
 function ScopeLink({ scope }: { scope: QuotaItemFragment['scope'] }) {
   const id = (scope.user ?? scope.team)?.id
   return id === undefined ? describeScope(scope) : <ObjectLink id={id}>{describeScope(scope)}</ObjectLink>

@@ -39,7 +39,6 @@ export function chooseBucket({ fromMs, toMs }: Pick<UsageRange, 'fromMs' | 'toMs
   return lengths.find((length) => seconds / length <= bucketsMax) ?? Math.ceil(seconds / bucketsMax)
 }
 
-/** Returns the next longer bucket length. */
 export const lengthenBucket = (seconds: number): number => lengths.find((length) => length > seconds) ?? seconds * 2
 
 /** Aligns the start to the bucket length, so that a refresh shows the same buckets. */

@@ -53,7 +53,7 @@ export function describeMatching(action: BulkAction, count: number, counts: Read
 const commandIdsMax = 5
 
 /** Returns the `berth` command for the action; null: no command does it for several jobs. */
-export function formatBulkCommand(action: BulkAction, ids: readonly string[]): string | null {
+export function toBerthCommand(action: BulkAction, ids: readonly string[]): string | null {
   const shown = `${ids.slice(0, commandIdsMax).join(' ')}${ids.length > commandIdsMax ? ' …' : ''}`
   if (action === 'CANCEL') return `berth cancel ${shown}`
   if (action === 'DELETE') return `berth rm ${shown}`

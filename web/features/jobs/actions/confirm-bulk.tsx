@@ -21,7 +21,7 @@ import {
   describeEffect,
   describeLost,
   describeMatching,
-  formatBulkCommand,
+  toBerthCommand,
 } from './bulk-words.ts'
 import { PriorityField } from './priority-field.tsx'
 
@@ -57,7 +57,7 @@ export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?
       title: `${verb} ${nameJobs(jobs)}?`,
       effect: describeEffect(action, jobs, serverNowMs()),
       jobs,
-      command: formatBulkCommand(action, ids),
+      command: toBerthCommand(action, ids),
       ...listControls(request, jobs.length),
       run: async (reason, onProgress) => {
         const report = (done: number) => onProgress(`${formatCount(done)} of ${formatCount(ids.length)}`)

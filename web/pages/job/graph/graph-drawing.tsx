@@ -66,7 +66,6 @@ const JobBox = ({ data: { box, folded, isThis } }: NodeProps<JobNode>) => (
 
 const nodeTypes = { job: JobBox }
 
-/** Computes the upper left corner of each box. */
 function layOut(graph: JobGraph): ReadonlyMap<string, { x: number; y: number }> {
   const plan = new dagre.graphlib.Graph().setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 56 })
   plan.setDefaultEdgeLabel(() => ({}))
