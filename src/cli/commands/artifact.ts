@@ -15,7 +15,7 @@ import {
 } from '../reading/inside.ts'
 import { getFile, getFiles, printFile } from '../reading/job-files.ts'
 import { awaitFile, readArtifacts, waitForOutputs } from '../reading/job-outputs.ts'
-import { addOutputOption, type OutputOptions, createRowPrinter } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
 
 interface Options extends RetryTimeoutOptions {
   mediaType?: string

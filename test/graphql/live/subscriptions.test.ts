@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../../src/graphql/rows/context.ts'
-import { eventsParent } from '../../../src/graphql/rows/listings.ts'
+import { formatEventsParent } from '../../../src/graphql/rows/listings.ts'
 import { createUserDomains } from '../../../src/graphql/rows/user-domains.ts'
 import { openLog, sealLog } from '../../../src/logs/append.ts'
 import {
@@ -355,7 +355,7 @@ it('a reader that resumes from eventCursor misses no event of the job', async ()
   const { load } = createContext({ domain, userDomains, live: domain, lists, feed, logTail } as Rooms, viewer)
   const job = (await load.job.load(jobId)) ?? never
   await cancel(jobId)
-  const { items, hasNextPage } = (await load.eventsOfJob.load(eventsParent(job), {})).page
+  const { items, hasNextPage } = (await load.eventsOfJob.load(formatEventsParent(job), {})).page
   expect({ version: job.version, events: items.length, hasNextPage }).toEqual({
     version: 1,
     events: 1,
@@ -384,7 +384,7 @@ it('a list shows no row older than its asOf, even if the document read the job b
   const read = async () => {
     const job = await load.job.load(jobId)
     const run = job && (await load.currentRun.load(job))
-    const { items } = (await load.eventsOfJob.load(eventsParent(job ?? never), {})).page
+    const { items } = (await load.eventsOfJob.load(formatEventsParent(job ?? never), {})).page
     return { version: job?.version, run: run?.state, events: items.length }
   }
   expect(await read()).toEqual({ version: 1, run: 'QUEUED', events: 1 })
