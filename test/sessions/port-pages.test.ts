@@ -176,7 +176,7 @@ describe('the page of a port', () => {
     expect((await ask()).text).toBe('you sent x')
   })
 
-  it('is no way to another address, by the path or by a redirect of the job', async () => {
+  it('reaches only the port of the job, whatever the path or a redirect of the job says', async () => {
     const cookie = await openPage(ann, job.jobId)
     for (const path of ['http://169.254.169.254/latest', '//169.254.169.254/latest', 'https://127.0.0.1:1/'])
       expect((await get(nameOf(job.jobId), path, { headers: { cookie } })).text).toBeOneOf(['you sent ', 'Not found\n'])
