@@ -268,7 +268,7 @@ describe('the server of a command', () => {
   it('is chosen in one place: only a log-in and "berth up" connect on their own', () => {
     const connecting = code.filter(({ path, text }) => path.startsWith('src/cli/') && /\bcreateClient\(/.test(text))
     const paths = connecting.map(({ path }) => path.slice('src/cli/'.length))
-    expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/credential.ts'])
+    expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/new-credential.ts'])
   })
 
   it('provides the values for completion', async () => {

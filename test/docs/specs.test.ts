@@ -13,7 +13,7 @@ import { executorNames, specialFields } from '../../src/domain/executors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
 import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
 import { routeSpec } from '../../src/domain/submission/routing.ts'
-import { findBrokenRules } from '../../src/domain/submission/rules.ts'
+import { findBrokenRules } from '../../src/domain/submission/spec-rules.ts'
 import { destinationOf } from '../support/destination.ts'
 import { root } from '../support/sources.ts'
 

@@ -11,7 +11,7 @@ import {
   noCredential,
   readLogInFacts,
   readToken,
-} from '../login/credential.ts'
+} from '../login/new-credential.ts'
 
 interface LogInOptions {
   token?: string | true

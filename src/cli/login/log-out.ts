@@ -1,6 +1,6 @@
 import type { Cli } from '../frame/cli.ts'
 import { Stop } from '../frame/exit.ts'
-import { noCredential } from './credential.ts'
+import { noCredential } from './new-credential.ts'
 
 /** Removes the log-in from a context, and revokes it at the OpenID provider if possible. */
 export async function logOut({ contexts, terminal }: Cli, name: string): Promise<void> {

@@ -4,6 +4,8 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { IdempotencyConflict, type Refusal } from '../errors.ts'
+import type { SubmissionInput } from '../input.ts'
+import { maySeeFilesOfCaller } from './executor-violations.ts'
 
 /**
  * Idempotency keys. A key belongs to a user and identifies one payload. Until the key expires, submitting it again
@@ -30,6 +32,7 @@ export interface StoredKey {
 
 /** Version of the canonical form; hashes of different versions are not compared. */
 export const hashVersion = 1
+const keyTtlSeconds = 86_400
 
 /** Sorts keys, drops nulls and writes dates as UTC, so equivalent payloads have equal hashes. */
 export const hashPayload = (payload: unknown): string => hash('sha256', JSON.stringify(canonical(payload)))
@@ -42,6 +45,21 @@ function canonical(value: unknown): unknown {
     .sort(([a], [b]) => (a < b ? -1 : 1))
   // Pairs instead of an object: objects move keys that look like numbers to the front, and swallow __proto__.
   return { object: entries.map(([name, inner]) => [name, canonical(inner)]) }
+}
+
+/**
+ * The command line sends its current directory with every job. The directory is part of the payload only if the job
+ * could start in it.
+ */
+export function makePayload({ spec, requiresApproval, defaultWorkdir }: SubmissionInput): unknown {
+  const counts = spec.workdir == null && spec.snapshot == null && maySeeFilesOfCaller(spec)
+  return { spec, requiresApproval, ...(counts && { defaultWorkdir }) }
+}
+
+/** `payload`: the content that the client sent; the same key with another payload is a conflict. */
+export function makeKey(input: Omit<SubmissionInput, 'spec'>, payload: unknown): SubmissionKey | null {
+  const { idempotencyKey: key, idempotencyTtlSeconds: ttlSeconds } = input
+  return key == null ? null : { key, hash: hashPayload(payload), ttlSeconds: ttlSeconds ?? keyTtlSeconds }
 }
 
 export const makeKeyName = (userId: string, key: string) => `${userId}/${key}`

@@ -1,4 +1,4 @@
-import { blameMachine } from '../backend/machine-trouble.ts'
+import { blameMachine } from '../backend/blame-machine.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 

@@ -1,7 +1,7 @@
 import { type Account, findAccount } from '../accounts/account.ts'
+import { blameSpool } from '../backend/blame-machine.ts'
 import { mountRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
-import { blameSpool } from '../backend/machine-trouble.ts'
 import { refuseMountsInside, snapshotFolder } from '../backend/snapshot-folder.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'

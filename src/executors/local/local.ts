@@ -8,9 +8,9 @@ import { mapInSlices } from '../../platform/slices.ts'
 import { Outage } from '../../platform/troubles.ts'
 import { describeSeparation } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
+import { blameMachine } from '../backend/blame-machine.ts'
 import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
-import { blameMachine } from '../backend/machine-trouble.ts'
 import { readOutputs } from '../backend/outputs.ts'
 import {
   type ExecOrder,

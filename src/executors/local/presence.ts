@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { classifyTrouble, Outage } from '../../platform/troubles.ts'
-import { spoolMissing } from '../backend/machine-trouble.ts'
+import { spoolMissing } from '../backend/blame-machine.ts'
 import { StartFailed } from '../executor.ts'
 import { type Journal, readJournal } from './journal.ts'
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
+import { blameMachine, blameSpool } from '../backend/blame-machine.ts'
 import { StartFailed } from '../executor.ts'
 import type { RunFiles } from './spool.ts'
 

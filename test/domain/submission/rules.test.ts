@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseSubmission } from '../../../src/domain/input.ts'
-import { findBrokenRules } from '../../../src/domain/submission/rules.ts'
+import { findBrokenRules } from '../../../src/domain/submission/spec-rules.ts'
 
 /** The paths of the violations, below `spec`. */
 const brokenBy = (spec: Record<string, unknown>) =>
