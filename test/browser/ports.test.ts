@@ -113,7 +113,7 @@ describeConsole('the ports of a job over https', (subject) => {
     expect(own).toContainEqual(expect.objectContaining(hidden))
     expect(await page.evaluate('document.cookie')).toBe('of=first')
     expect(await context.cookies(url)).toEqual([])
-    // A cookie or header that a browser sends to one page has no effect at the other.
+    // The second page refuses the cookie of the first one.
     const value = own.find(({ name }) => name === hidden.name)?.value ?? ''
     await context.addCookies([{ name: hidden.name, value, url: other.url(), secure: true }])
     expect((await other.reload())?.status()).toBe(403)

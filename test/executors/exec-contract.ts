@@ -81,7 +81,7 @@ class Entered {
 const countdown = (seconds: string) => `echo begun; exec sleep ${seconds}`
 const newSeconds = () => `9999${randomInt(1e9)}`
 
-/** Cases of commands in a run, the same on every backend. */
+/** The behaviour of a command in a run, on every backend. */
 const cases: Record<string, (run: Entered) => Promise<unknown>> = {
   async 'keeps stdout, stderr and the exit code apart'(run) {
     const ended = await run.run('cat; echo err >&2; exit 5', 'in')

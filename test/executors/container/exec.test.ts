@@ -13,7 +13,11 @@ function partsOf(engine: object, find: () => Promise<object>): ExecParts {
   const containers = { find } as unknown as Containers
   return { engine: { isRemote: false, ...engine } as unknown as Engine, containers, clock: createFakeClock() }
 }
-const running = { State: { Status: 'running' }, NetworkSettings: { Networks: { a: { IPAddress: '127.0.0.1' } } } }
+const running = {
+  Config: { Labels: null },
+  State: { Status: 'running' },
+  NetworkSettings: { Networks: { a: { IPAddress: '127.0.0.1' } } },
+}
 
 describe('a connection to a container', () => {
   it('that breaks before the container is checked again is refused', async () => {
