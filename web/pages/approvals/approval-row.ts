@@ -1,6 +1,6 @@
-import type { ApprovalRowFragment } from '../../generated/graphql.ts'
+import type { ListedApprovalFragment } from '../../generated/graphql.ts'
 
-export type ApprovalRow = ApprovalRowFragment
+export type ApprovalRow = ListedApprovalFragment
 
 const hourSeconds = 3_600
 

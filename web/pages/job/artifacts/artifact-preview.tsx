@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { makeArtifactUrl } from '../../../features/log/download.ts'
-import { ArtifactContentDocument, type ArtifactRowFragment } from '../../../generated/graphql.ts'
+import { ArtifactContentDocument, type JobArtifactFragment } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { loadPart } from '../../../ground/load-part.ts'
 import { useResource } from '../../../ground/resource.ts'
@@ -12,7 +12,7 @@ import styles from './artifacts-tab.module.css'
 const Markdown = lazy(async () => ({ default: (await loadPart(() => import('./markdown.tsx'))).MarkdownText }))
 
 /** Previews text, JSON, Markdown, CSV and pictures. HTML is never rendered, because the content is not trusted. */
-export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment }) {
+export function ArtifactPreview({ artifact }: { artifact: JobArtifactFragment }) {
   const { id, uri, mediaType, kind } = artifact
   const isPicture = uri === null && pictureTypes.includes(mediaType)
   const { value, failure, read } = useResource(`artifact ${id}`, async (signal) => {
@@ -46,7 +46,7 @@ const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const shownBytesMax = 256 * 1024
 
 /** Reads the beginning of a text file; null: the artifact is not a text file. */
-async function readText({ id, kind, mediaType, sizeBytes }: ArtifactRowFragment, signal: AbortSignal) {
+async function readText({ id, kind, mediaType, sizeBytes }: JobArtifactFragment, signal: AbortSignal) {
   if (kind !== 'FILE' || !/^text\/|\b(json|yaml)\b/.test(mediaType)) return null
   if (sizeBytes === 0) return ''
   const url = await makeArtifactUrl(id)

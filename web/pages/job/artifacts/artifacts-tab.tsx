@@ -1,6 +1,6 @@
 import { Fragment, lazy, Suspense, useState } from 'react'
 import { downloadArtifact, downloadFiles } from '../../../features/log/download.ts'
-import { type ArtifactRowFragment, JobArtifactsDocument } from '../../../generated/graphql.ts'
+import { type JobArtifactFragment, JobArtifactsDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { loadPart } from '../../../ground/load-part.ts'
 import { useResource } from '../../../ground/resource.ts'
@@ -19,7 +19,7 @@ const Preview = lazy(async () => ({
   default: (await loadPart(() => import('./artifact-preview.tsx'))).ArtifactPreview,
 }))
 
-type Artifact = ArtifactRowFragment
+type Artifact = JobArtifactFragment
 
 const artifactsRead = 500
 const pageSize = 100

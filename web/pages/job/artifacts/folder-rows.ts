@@ -1,4 +1,4 @@
-import type { ArtifactRowFragment } from '../../../generated/graphql.ts'
+import type { JobArtifactFragment } from '../../../generated/graphql.ts'
 
 /** A folder of files, or an artifact. */
 export interface FolderRow {
@@ -6,8 +6,8 @@ export interface FolderRow {
   key: string
   name: string
   /** The artifact; null: the row is a folder. */
-  artifact: ArtifactRowFragment | null
-  newest: ArtifactRowFragment
+  artifact: JobArtifactFragment | null
+  newest: JobArtifactFragment
   files: number
   bytes: number
 }
@@ -16,7 +16,7 @@ export interface FolderRow {
 export const findFolder = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
 
 /** Lists a folder: subfolders, then artifacts, by name. Artifacts with the same name share a row, the newest first. */
-export function listFolder(artifacts: readonly ArtifactRowFragment[], folder: string): FolderRow[] {
+export function listFolder(artifacts: readonly JobArtifactFragment[], folder: string): FolderRow[] {
   const rows: FolderRow[] = []
   const folders = new Map<string, FolderRow>()
   for (const artifact of artifacts) {
