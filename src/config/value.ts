@@ -102,7 +102,7 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
   const unknown = z.custom<never>(() => false, {
     error: ({ path }) => formatProblem('is not a known key', suggestion(String(path?.at(-1)), known)),
   })
-  // A catch-all of type `never` accepts no key at run time, but its type would accept every key.
+  // Cast to a strict object: the catch-all refuses unknown keys at run time, but its type allows every key.
   return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>
 }
 

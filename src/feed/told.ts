@@ -7,7 +7,7 @@ import type { Db } from '../platform/db.ts'
  * readers, and only while there are readers. A job has one entry, its newest.
  */
 
-/** A job that is watched by readers of this job alone. */
+/** A job with readers that follow only this job. */
 interface ToldJob {
   toldAt: Date | null
   readonly bell: Bell

@@ -20,7 +20,9 @@ type Listener = (fresh: FreshChunks) => Promise<void> | undefined
 export function createFreshOutput() {
   const listeners = new Set<Listener>()
   return {
-    /** Resolves when a reader is close behind, or soon, because a reader that falls behind reads the costlier table. */
+    /**
+     * Waits a short time for the readers to catch up: a reader that falls behind must read the table, which costs more.
+     */
     tell: (fresh: FreshChunks): Promise<unknown> => Promise.all([...listeners].map((listener) => listener(fresh))),
     /** Returns the function that removes the listener. */
     on(listener: Listener) {

@@ -3,7 +3,7 @@ import { readChunksBackwards, readLogsBackwards } from './backwards.ts'
 import { countJsonBytes, pieceBytes } from './batch.ts'
 import { hasStream } from './chunk.ts'
 import { findCharacter, type LinePart, readLineParts } from './lines.ts'
-import { clipStored, type LogCursor, readBytes, type Stored, searchBytesMax } from './stored.ts'
+import { clipChunks, type LogCursor, readBytes, type Stored, searchBytesMax } from './stored.ts'
 
 export interface PageBefore {
   jobId: string
@@ -33,7 +33,7 @@ export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogC
     const end = log.number === before.run ? before.offset : log.end_offset
     if (start !== before) walk.enterRun(end)
     for await (const stored of readChunksBackwards(sql, { runId: log.run_id, end, codes: options.codes })) {
-      const [chunk] = clipStored([stored], end)
+      const [chunk] = clipChunks([stored], end)
       const offset = chunk ? walk.add(chunk) : null
       if (offset !== null) return { run: log.number, offset }
     }

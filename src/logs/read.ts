@@ -5,7 +5,7 @@ import { getFirstLineNumber, type LogStream } from './lines.ts'
 import { findPageStart } from './page-start.ts'
 import { findFirstLineAt, findLine } from './seek.ts'
 import {
-  clipStored,
+  clipChunks,
   findNextOutput,
   findNextRun,
   type Gap,
@@ -223,7 +223,7 @@ async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const until = room.until ?? end
   const { text } = page
   const { offset } = page.cursor
-  if (!addTo(page, clipStored(await readStoredChunks(sql, { runId, from: offset, end }), until), room)) return 0
+  if (!addTo(page, clipChunks(await readStoredChunks(sql, { runId, from: offset, end }), until), room)) return 0
   const from = page.cursor.offset
   if (page.text === text) {
     const next = await findNextOutput(sql, { runId, from, end, codes: room.codes })

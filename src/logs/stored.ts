@@ -19,7 +19,7 @@ export const toFresh = (stored: readonly Stored[]): Buffer[] =>
   stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
 
 /** Returns the chunks before an offset, and cuts the last one there. */
-export function clipStored(stored: readonly Stored[], end: number): Stored[] {
+export function clipChunks(stored: readonly Stored[], end: number): Stored[] {
   return stored
     .filter((item) => item.start < end)
     .map((item) => {

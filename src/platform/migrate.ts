@@ -191,7 +191,7 @@ function refuseForeign(migrations: readonly Migration[], records: readonly Migra
       )
     if (logs === null && migration.checksum !== checksum)
       throw new MigrationRefused(
-        `Migration ${name} is not the one that another build of Berth applied to this database: start that build`,
+        `Migration ${name} differs from the one that another build of Berth applied to this database: start that build`,
       )
   }
 }

@@ -60,7 +60,7 @@ export class S3Objects implements ObjectStore {
       const done = await (await this.#ask('POST', `${key}?${upload}`, { body })).text()
       // S3 answers 200 before it knows.
       if (done.includes('<Error>') || !done.includes('<ETag>'))
-        throw new Unavailable('The object store did not join the parts')
+        throw new Unavailable('The object store did not complete the multipart upload')
     } catch (error) {
       await this.#ask('DELETE', `${key}?${upload}`).catch(() => undefined)
       throw error
@@ -77,7 +77,7 @@ export class S3Objects implements ObjectStore {
     try {
       if (body) yield* body // ends with an error after five minutes without a byte
     } catch (cause) {
-      throw new Unavailable('The object store broke off', { cause })
+      throw new Unavailable('The object store interrupted the download', { cause })
     }
   }
 
@@ -85,7 +85,7 @@ export class S3Objects implements ObjectStore {
     await this.#ask('DELETE', key)
   }
 
-  /** `msMax`: until the answer has arrived; null: until it begins, because it is read as slowly as its reader likes. */
+  /** `msMax`: time limit of the whole response; null: of its beginning alone, because the caller may read slowly. */
   async #ask(
     method: string,
     path: string,

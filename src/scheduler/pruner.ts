@@ -17,7 +17,7 @@ import { foldTally } from '../domain/queue/tally.ts'
 import { forgetRunSecrets } from '../domain/secrets/run-secrets.ts'
 import { findRunViolations } from '../domain/selfcheck/selfcheck.ts'
 import { sweepSnapshots } from '../domain/snapshots/removal.ts'
-import { sweepKeys } from '../domain/submission/keys.ts'
+import { removeExpiredKeys } from '../domain/submission/keys.ts'
 import { expireUse, mergeMinutes } from '../domain/usage/pool-use.ts'
 import { removeSamples } from '../domain/usage/run-samples.ts'
 import { expireLogs, findUnmergedLogs, mergeChunks } from '../logs/merge-chunks.ts'
@@ -66,7 +66,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
   if (usageMs !== null) tasks.push(() => expireUse(domain, ago(usageMs)))
   tasks.push(
     () => mergeMinutes(domain.db.sql),
-    () => sweepKeys(domain),
+    () => removeExpiredKeys(domain),
     () => sweepUsageLedger(domain),
     () => expireSlots(domain),
     () => sweepSnapshots(domain),

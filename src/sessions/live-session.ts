@@ -134,7 +134,7 @@ export class LiveSession {
     try {
       const { command, columns, rows, handle, unixUser } = this.session
       const size = columns === null || rows === null ? null : { columns, rows }
-      const process = await findVerb(this.#options, 'exec')(handle, { command, size, unixUser })
+      const process = await findSessionMethod(this.#options, 'exec')(handle, { command, size, unixUser })
       this.#process = process
       if (this.#isOver || this.#reason !== null) this.#endProcess()
       const { stdout, stderr } = process
@@ -178,7 +178,7 @@ export class LiveSession {
   }
 
   #connect(number: number, port: number): Line {
-    const opened = findVerb(this.#options, 'connect')(this.session.handle, port)
+    const opened = findSessionMethod(this.#options, 'connect')(this.session.handle, port)
     const line = this.#openLine(number, {
       take: async (kind, payload) => {
         const socket = await opened.catch(() => null)
@@ -216,7 +216,7 @@ export class LiveSession {
 }
 
 /** The verb of the executor; it rejects where this server does not reach the pool. */
-export function findVerb<Verb extends 'exec' | 'connect'>(
+export function findSessionMethod<Verb extends 'exec' | 'connect'>(
   { session, executor }: Pick<LiveOptions, 'session' | 'executor'>,
   verb: Verb,
 ): NonNullable<Executor[Verb]> {

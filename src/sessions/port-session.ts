@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TakenSession } from '../domain/control/sessions.ts'
-import { explainSessionFailure, findVerb, type LiveOptions } from './live-session.ts'
+import { explainSessionFailure, findSessionMethod, type LiveOptions } from './live-session.ts'
 
 /** Why a port was not reached, for the caller. */
 export class PortRefused extends Error {
@@ -44,7 +44,7 @@ export class PortSession {
   /** Opens a connection to the port, which ends with the session at the latest. */
   async connect(): Promise<Duplex> {
     const { handle, port } = this.session
-    const stream = await findVerb(this.#options, 'connect')(handle, port ?? 0).catch((error: unknown) => {
+    const stream = await findSessionMethod(this.#options, 'connect')(handle, port ?? 0).catch((error: unknown) => {
       throw new PortRefused(explainSessionFailure(this.#options, error), { cause: error })
     })
     if (this.#reason !== null) {

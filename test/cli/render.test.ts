@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { getJobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/frame/exit.ts'
+import { createStop, getJobExitCode, seeJobs, stopForFailure } from '../../src/cli/frame/exit.ts'
 import { createTerminal, measureWidth, readColour } from '../../src/cli/frame/terminal.ts'
 import { formatMemory, formatSheet, formatStructured, jobColumns, table } from '../../src/cli/showing/render.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
@@ -195,7 +195,7 @@ describe('exit codes and errors', () => {
 
   it('of a missing object suggest the command that lists such objects', () => {
     const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
-    expect([stopForProblem(problem, seeJobs).next, stopForProblem(problem).next]).toEqual([seeJobs, undefined])
+    expect([createStop(problem, seeJobs).next, createStop(problem).next]).toEqual([seeJobs, undefined])
   })
 
   it('of a foreign response include its URL', () => {
@@ -215,7 +215,7 @@ describe('exit codes and errors', () => {
   })
 
   it('of a refusal list every violation', () => {
-    const stop = stopForProblem({
+    const stop = createStop({
       __typename: 'InvalidInputProblem',
       code: 'INVALID_INPUT',
       message: 'The input is not valid',

@@ -116,7 +116,7 @@ describe('a migrated database', () => {
   test('of another build is refused', async () => {
     await addMigration('20261124000000_berth', 'SELECT 1')
     await expect(migrate(db.url, log, directory)).rejects.toThrow(
-      /not the one that another build of Berth applied to this database: start that build$/,
+      /differs from the one that another build of Berth applied to this database: start that build$/,
     )
   })
 

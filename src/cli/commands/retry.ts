@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { RetryJobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { countWordsBeforeSeparator } from '../frame/command-path.ts'
-import { seeJobs, stopForProblem, usageError } from '../frame/exit.ts'
+import { createStop, seeJobs, usageError } from '../frame/exit.ts'
 import { pickFilterFlags } from '../reading/filter.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
@@ -36,7 +36,7 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
       const input = { jobId, overrides, ...toSubmissionInput(options) }
       if (options.dryRun) return printPreview(cli, { retry: input }, options)
       const answer = await cli.connection().retry(input, chooseRetries(options))
-      if (answer.__typename === 'NotFoundProblem') throw stopForProblem(answer, seeJobs)
+      if (answer.__typename === 'NotFoundProblem') throw createStop(answer, seeJobs)
       await printSubmission(cli, expectSuccess(answer, 'RetryJobSuccess'), options)
     })
 }

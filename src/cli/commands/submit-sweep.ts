@@ -1,7 +1,7 @@
 import { type JobSpecInput, SubmitJobsDocument, type SubmitJobsMutation } from '../../client/generated/graphql.ts'
 import { createIdempotencyKey } from '../../client/jobs/idempotency-key.ts'
 import { type Cli, mutate } from '../frame/cli.ts'
-import { stopForProblem, usageError } from '../frame/exit.ts'
+import { createStop, usageError } from '../frame/exit.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { expandSweep, type Parameter } from '../reading/sweep.ts'
 import { createRowPrinter, isTable, type OutputOptions, printIds } from '../showing/output.ts'
@@ -70,7 +70,7 @@ function reportRefusals(cli: Cli, results: readonly Result[]): void {
   const counts = new Map<string, number>()
   for (const result of results) {
     if (result.__typename === 'SubmitJobSuccess') continue
-    const { message, exitCode } = stopForProblem(result as Parameters<typeof stopForProblem>[0])
+    const { message, exitCode } = createStop(result as Parameters<typeof createStop>[0])
     if (counts.size === 0) cli.exitWith(exitCode)
     counts.set(message, (counts.get(message) ?? 0) + 1)
   }

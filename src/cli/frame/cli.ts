@@ -5,7 +5,7 @@ import type { ContextFiles } from '../login/context-files.ts'
 import type { ServerChoice } from '../login/server-choice.ts'
 import type { KeyPress } from '../showing/top-view.ts'
 import type { Env } from './env.ts'
-import { stopForProblem } from './exit.ts'
+import { createStop } from './exit.ts'
 import type { Stdio } from './stdio.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -51,7 +51,7 @@ export async function mutate<Answer extends object, Input>(
 ): Promise<SuccessOf<Answer[keyof Answer]>> {
   const [result] = Object.values(await cli.connection().request(document, { input }, options))
   if (result.__typename.endsWith('Success')) return result
-  throw stopForProblem(result, nextIfMissing)
+  throw createStop(result, nextIfMissing)
 }
 
 /** Returns the success of a result; throws a Stop for a problem. */
@@ -60,5 +60,5 @@ export function expectSuccess<Answer extends { __typename: string }, Name extend
   name: Name,
 ): Extract<Answer, { __typename: Name }> {
   if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
-  throw stopForProblem(answer as unknown as ProblemFragment)
+  throw createStop(answer as unknown as ProblemFragment)
 }

@@ -55,7 +55,7 @@ const findList = (message: string): string | undefined => lists[/^(.*?) \S+ not 
 
 export const unknownJob = (id: string) => new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
 
-export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextIfMissing?: string): Stop {
+export function createStop(problem: ProblemFragment | RefusalFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message

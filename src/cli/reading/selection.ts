@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { JobSelection, RefusalFragment } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { exitCodes, MissingJob, Stop, seeJobs, stopForProblem, usageError } from '../frame/exit.ts'
+import { createStop, exitCodes, MissingJob, Stop, seeJobs, usageError } from '../frame/exit.ts'
 import { countJobs } from '../showing/render.ts'
 import { addFilterFlags, pickFilterFlags, readFilter, requireKnownNames } from './filter.ts'
 
@@ -147,7 +147,7 @@ const readActualCount = (answer: SelectionAnswer<unknown>): number | undefined =
 
 function expectChunk<Done>(answer: SelectionAnswer<Done>): Chunk<Done> {
   if ('results' in answer) return answer
-  throw stopForProblem(answer)
+  throw createStop(answer)
 }
 
 /** Refusals of jobs, except those that a later request changed. */
@@ -166,7 +166,7 @@ class Refusals {
     const isDone = (result: Done | RefusalFragment): result is Done => result.__typename === success
     for (const { jobId, result } of results) {
       if (isDone(result)) this.#stops.delete(jobId)
-      else this.#stops.set(jobId, stopForProblem(result as RefusalFragment, seeJobs))
+      else this.#stops.set(jobId, createStop(result as RefusalFragment, seeJobs))
     }
     return results.map(({ result }) => result).filter(isDone)
   }

@@ -98,7 +98,7 @@ export const mapQuotaTypes = <T>(each: (row: TypeRow, type: QuotaType) => T) =>
 export const windowHours = mapQuotaTypes(({ counts }) => (counts === 'UNFINISHED' ? 0 : counts.hours))
 export const isCost = ({ type }: { type: QuotaType }): boolean => findQuotaType(type).isCost === true
 export const countsSlots = (type: QuotaType): boolean => findQuotaType(type).countsSlots === true
-export const addsOne = (type: QuotaType): boolean => findQuotaType(type).takes === null
+export const countsJobs = (type: QuotaType): boolean => findQuotaType(type).takes === null
 
 export const computeAmounts = (job: Taking, executors: readonly string[]): Amounts =>
   mapQuotaTypes(({ takes }) => takes?.(job, executors) ?? 1)

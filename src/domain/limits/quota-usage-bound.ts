@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
 import { isNear, makeSubjectKey, type Subject } from './quota-rules.ts'
-import { type Amounts, addsOne, countsSlots, mapQuotaTypes, type QuotaType, windowHours } from './quota-types.ts'
+import { type Amounts, countsJobs, countsSlots, mapQuotaTypes, type QuotaType, windowHours } from './quota-types.ts'
 import { type Measured, mergeMeasured, readUsage, type Usage } from './quota-usage.ts'
 
 /**
@@ -98,11 +98,11 @@ function findBound(key: string, compared: readonly Comparison[], asked: Asked): 
   const since = standing.sequence - counted.sequence
   const reserved = person?.reserved ?? 0
   const atMost = mapQuotaTypes(
-    (_row, type) => counted.amounts[type] + (addsOne(type) ? since : 0) + (countsSlots(type) ? reserved : 0),
+    (_row, type) => counted.amounts[type] + (countsJobs(type) ? since : 0) + (countsSlots(type) ? reserved : 0),
   )
   const isFar = ({ type, limit }: Comparison) => {
     if (type === 'BLOCKED') return standing.blocked !== null
-    return addsOne(type) && windowOf(type) <= counted.hours && !isNear(atMost[type] + coming, limit)
+    return countsJobs(type) && windowOf(type) <= counted.hours && !isNear(atMost[type] + coming, limit)
   }
   if (!compared.every(isFar)) return null
   const blocked = (person && standing.blocked?.get(person.id)) ?? 0

@@ -50,8 +50,9 @@ SELECT id AS "snapshotId", user_id AS "userId" FROM snapshot s
 WHERE unused_since < berth_now() - CASE WHEN completed_at IS NULL THEN interval '1 day' ELSE interval '7 days' END`
 
 /**
- * Gives each blob that the snapshot holds to another snapshot that names the blob, and marks the others for removal. The
- * row is locked before it is judged: a submission has either named the snapshot already, or does not find it.
+ * Removes a snapshot. Each of its blobs moves to another snapshot that names it; the others are marked for removal. The row
+ * of the snapshot is locked before the check, so a concurrent submission either names the snapshot already or does not
+ * find it.
  */
 async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
   const { snapshotId } = due

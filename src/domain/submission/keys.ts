@@ -106,7 +106,7 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
   return row ?? null
 }
 
-export const sweepKeys = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql)
+export const removeExpiredKeys = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql)
 
 const sweepSql = `
 DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(

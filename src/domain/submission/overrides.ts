@@ -56,7 +56,7 @@ function overrideResources(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Omits empty filters, and totals if the amounts of each process are given.
+  // Omits empty filters. Omits the totals `cpu`, `gpu` and `replicas` if amounts for each process are given.
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -2,7 +2,7 @@ export const readErrorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
 /** Returns null if the file does not exist. */
-export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
+export const nullIfMissing = <T>(work: Promise<T>): Promise<T | null> => nullOnCode('ENOENT', work)
 
 /** Returns null if the file does not exist. */
 export function unlessMissingSync<T>(work: () => T): T | null {
@@ -15,7 +15,7 @@ export function unlessMissingSync<T>(work: () => T): T | null {
 }
 
 /** Returns null if the work failed with this code. */
-export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {
+export async function nullOnCode<T>(code: string, work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
-import { unlessMissing } from './file-errors.ts'
+import { nullIfMissing } from './file-errors.ts'
 
 /**
  * Remembers requested stops and sends KILL after each grace period. A stop is stored in a file, so that another server
@@ -121,7 +121,7 @@ export class RequestedStops {
   }
 
   async #readFile(handle: Handle): Promise<Stop | null> {
-    const text = await unlessMissing(readFile(this.#path(handle), 'utf8'))
+    const text = await nullIfMissing(readFile(this.#path(handle), 'utf8'))
     return text === null ? null : JSON.parse(text)
   }
 

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Account, switchToAccount, switchToOwner } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 import { systemPath } from '../process/search-path.ts'
-import { readErrorCode, unlessCode, unlessMissing } from './file-errors.ts'
+import { nullIfMissing, nullOnCode, readErrorCode } from './file-errors.ts'
 
 /** Unpacks the files of a snapshot by `tar` under the account of the job, and removes a folder of that account. */
 
@@ -76,16 +76,16 @@ async function isFull(folder: string): Promise<boolean> {
  * cannot change, such as the cache of a package manager.
  */
 export async function removeFolder(folder: string): Promise<void> {
-  const owner = await unlessMissing(lstat(folder))
+  const owner = await nullIfMissing(lstat(folder))
   if (!owner) return
   const toOwner = switchToOwner(owner)
   // `rm` always fails for another account, because that account may not remove the folder itself.
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
-  const removing = unlessMissing(rmdir(folder)).then(() => true)
-  if (await unlessCode('ENOTEMPTY', removing)) return
+  const removing = nullIfMissing(rmdir(folder)).then(() => true)
+  if (await nullOnCode('ENOTEMPTY', removing)) return
   await runBare([...toOwner, 'chmod', '-R', 'u+rwX', '--', folder])
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
-  await unlessMissing(rmdir(folder))
+  await nullIfMissing(rmdir(folder))
 }
 
 /** Runs a command to its end, without the environment of the server. */

@@ -24,7 +24,7 @@ export class BackendRefused extends Error {
 export const isNotFound = (error: unknown) => error instanceof BackendRefused && error.status === 404
 
 /** For `catch`. Returns null if the backend does not have the object. */
-export function unlessNotFound(error: unknown): null {
+export function ignoreNotFound(error: unknown): null {
   if (isNotFound(error)) return null
   throw error
 }

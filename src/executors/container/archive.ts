@@ -1,5 +1,5 @@
 import { packTar } from 'modern-tar'
-import { BackendRefused, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendRefused, ignoreNotFound } from '../backend/unreachable.ts'
 import type { Engine } from './engine.ts'
 
 /** Tar archives: the engine uses them to copy files into and out of containers. */
@@ -35,7 +35,7 @@ export async function readFile(
 ): Promise<string | null> {
   const found = await engine
     .readBeginning(`/containers/${container}/archive`, { path }, blockBytes + bytesMax)
-    .catch(unlessNotFound)
+    .catch(ignoreNotFound)
   if (!found) return null
   const size = Number.parseInt(found.toString('latin1', 124, 135), 8)
   return found.toString('utf8', blockBytes, blockBytes + size)
@@ -49,7 +49,7 @@ interface PathStat {
 
 /** null: the path does not exist in the container. */
 export async function readPathStat(engine: Engine, container: string, path: string): Promise<PathStat | null> {
-  const headers = await engine.readHeaders(`/containers/${container}/archive`, { path }).catch(unlessNotFound)
+  const headers = await engine.readHeaders(`/containers/${container}/archive`, { path }).catch(ignoreNotFound)
   const stat = headers?.['x-docker-container-path-stat'] ?? 'e30='
   return headers && (JSON.parse(Buffer.from(String(stat), 'base64').toString()) as PathStat)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
-import { BackendRefused, isNotFound, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendRefused, ignoreNotFound, isNotFound } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
 import { type Engine, isEngineConflict } from './engine.ts'
 import { labels } from './labels.ts'
@@ -64,7 +64,7 @@ export class Containers {
   /** A container of any pool; null: no container has this name. */
   async inspect(name: string): Promise<Inspected | null> {
     const path = `/containers/${name}/json`
-    const found = await this.#engine.get<Inspected>(path).catch(unlessNotFound)
+    const found = await this.#engine.get<Inspected>(path).catch(ignoreNotFound)
     if (found) this.#engine.checkAnswer(found.State?.Status !== undefined, path)
     return found
   }

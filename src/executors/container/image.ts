@@ -1,5 +1,5 @@
 import { normaliseTarget } from '../backend/data-mounts.ts'
-import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendUnreachable, ignoreNotFound } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 import { hasPath } from './archive.ts'
 import type { Containers } from './containers.ts'
@@ -98,7 +98,7 @@ export class Images {
 
 /** null: the engine does not have the image. */
 export const inspectImage = (engine: Engine, name: string): Promise<InspectedImage | null> =>
-  engine.get<InspectedImage>(`/images/${name}/json`).catch(unlessNotFound)
+  engine.get<InspectedImage>(`/images/${name}/json`).catch(ignoreNotFound)
 
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
 /** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */

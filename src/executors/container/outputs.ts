@@ -2,7 +2,7 @@ import { basename, join } from 'node:path/posix'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import { isInside } from '../backend/data-mounts.ts'
 import { readTarFiles } from '../backend/tar-files.ts'
-import { unlessNotFound } from '../backend/unreachable.ts'
+import { ignoreNotFound } from '../backend/unreachable.ts'
 import { readPathStat } from './archive.ts'
 import type { Engine } from './engine.ts'
 import { labels } from './labels.ts'
@@ -70,7 +70,7 @@ async function* readHardLink(
 }
 
 const openArchive = ({ engine, id, signal }: Place, path: string) =>
-  engine.getStream(`/containers/${id}/archive`, signal, { path }).catch(unlessNotFound)
+  engine.getStream(`/containers/${id}/archive`, signal, { path }).catch(ignoreNotFound)
 
 async function findRefusal(place: Place, folder: string, mounts: readonly string[]): Promise<string | null> {
   if (folder === '/' || mounts.some((target) => isInside(folder, target)))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Duplex, PassThrough, Writable } from 'node:stream'
 import { parseJson } from '../backend/http-client.ts'
-import { BackendRefused, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendRefused, ignoreNotFound } from '../backend/unreachable.ts'
 import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
 import { escapeAssignment } from '../process/environment.ts'
 import { killScript, loginShell, readScript, sessionVariable } from '../process/scripts.ts'
@@ -94,7 +94,7 @@ async function* readAfterPorts(socket: AsyncIterable<Buffer>, port: number): Asy
 
 async function findRunningPod(handle: Handle, cluster: ClusterApi): Promise<string> {
   const name = makePodName(handle, 0)
-  const pod = isPodHandle(handle) ? await cluster.get<Pod>(`pods/${name}`).catch(unlessNotFound) : null
+  const pod = isPodHandle(handle) ? await cluster.get<Pod>(`pods/${name}`).catch(ignoreNotFound) : null
   if (pod && getContainerState(pod)?.running) return name
   throw new SessionRefused('The pod of the run is not running')
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ExecutorOptions } from '../backend/executor-options.ts'
-import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendUnreachable, ignoreNotFound } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
 import { type ClusterApi, clusterUnreachable } from './cluster.ts'
@@ -169,7 +169,7 @@ export class Inspector {
       pods.map(async (pod) => {
         const patch = makePatch(pod)
         if (patch === null) return pod
-        return (await this.#cluster.patch<Pod>(`pods/${pod.metadata.name}`, patch).catch(unlessNotFound)) ?? pod
+        return (await this.#cluster.patch<Pod>(`pods/${pod.metadata.name}`, patch).catch(ignoreNotFound)) ?? pod
       }),
     )
   }

@@ -5,7 +5,7 @@ import { openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { refuseMountsInside } from '../backend/snapshot-folder.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
-import { BackendRefused, BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
+import { BackendRefused, BackendUnreachable, ignoreNotFound } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayVariables } from '../process/display.ts'
 import { type ClusterApi, clusterUnreachable, isAlreadyThere, type Path } from './cluster.ts'
@@ -78,10 +78,10 @@ export class PodStarter {
     const handle = makeHandle(runId)
     const firstPod = `pods/${makePodName(handle, 0)}`
     if (await this.#has(firstPod)) return handle
-    const secret = await this.#cluster.get<Secret>(`secrets/${handle}`).catch(unlessNotFound)
+    const secret = await this.#cluster.get<Secret>(`secrets/${handle}`).catch(ignoreNotFound)
     if (secret?.metadata.annotations?.[annotations.withdrawn]) return handle
     if (secret)
-      await this.#cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessNotFound)
+      await this.#cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(ignoreNotFound)
     return (await this.#has(firstPod)) ? handle : null
   }
 
@@ -177,7 +177,7 @@ export class PodStarter {
   }
 
   async #has(path: Path): Promise<boolean> {
-    return (await this.#cluster.get(path).catch(unlessNotFound)) !== null
+    return (await this.#cluster.get(path).catch(ignoreNotFound)) !== null
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Time } from '../../platform/clock.ts'
-import { isNotFound, unlessNotFound } from '../backend/unreachable.ts'
+import { ignoreNotFound, isNotFound } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
 import { type ClusterApi, isConflict } from './cluster.ts'
@@ -48,7 +48,7 @@ export class PodStopper {
     const by = metadata.annotations?.[annotations.stopBy]
     if (by === undefined || metadata.deletionTimestamp !== undefined || Date.parse(by) > this.#time.nowMs()) return
     const options = { gracePeriodSeconds: 1, preconditions: { uid: metadata.uid } }
-    await this.#cluster.delete(`pods/${metadata.name}`, options).catch(unlessNotFound)
+    await this.#cluster.delete(`pods/${metadata.name}`, options).catch(ignoreNotFound)
   }
 
   async #stopPods(pods: readonly Pod[], stop: Stop): Promise<void> {
@@ -117,6 +117,6 @@ export class PodStopper {
 export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
   const pods = await readPods(cluster, [handle])
   for (const { metadata } of pods.get(handle) ?? [])
-    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessNotFound)
-  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessNotFound)
+    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(ignoreNotFound)
+  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(ignoreNotFound)
 }

@@ -6,8 +6,8 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import {
   buildArgv,
   type CarriedEnvironment,
-  carryEnvironment,
   type Environment,
+  encodeEnvironment,
   escapeAssignment,
 } from '../process/environment.ts'
 import { rankLauncher } from '../process/scripts.ts'
@@ -45,7 +45,7 @@ export async function buildCommand(
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
-  const { step, ...carried } = carryEnvironment(environment, late)
+  const { step, ...carried } = encodeEnvironment(environment, late)
   const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
   // Only scripts have a shell with the environment of the job.

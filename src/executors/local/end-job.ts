@@ -1,5 +1,5 @@
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
-import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } from './journal.ts'
+import { type Journal, recordCuts, recordDeadline, recordTermSignal, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { listProcesses, type ProcessSeen, sendSignal, startedWith, ticksPerSecond } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
@@ -72,7 +72,7 @@ export function sendTerm(journalPath: string, { session }: ClaimedJournal): void
     sendSignal(-session.pid, 'SIGCONT')
   }
   try {
-    recordTerm(journalPath)
+    recordTermSignal(journalPath)
   } catch {
     // If the disk is full, the next inspection sends TERM again.
   }

@@ -2,12 +2,12 @@ import { readlinkSync } from 'node:fs'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import { inTerminal, startCommand } from '../backend/exec-process.ts'
 import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed } from '../executor.ts'
-import { carryEnvironment, type Environment, escapeAssignment } from '../process/environment.ts'
+import { type Environment, encodeEnvironment, escapeAssignment } from '../process/environment.ts'
 import { loginShell } from '../process/scripts.ts'
 import type { Journal } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { findProcess, readEnvironment } from './processes.ts'
-import { enterScript, shell, workdirScript } from './shell.ts'
+import { enterCgroupsScript, shell, workdirScript } from './shell.ts'
 
 /**
  * Runs a command in a running job of this machine: in its cgroups, with its account, and with the environment and the
@@ -31,14 +31,14 @@ export async function execInRun(
   const account = await findAccount(order.unixUser, accounts).catch((error: unknown) => {
     throw error instanceof StartFailed ? new SessionRefused(error.message, { cause: error }) : error
   })
-  const { environment, step } = carryEnvironment(
+  const { environment, step } = encodeEnvironment(
     { ...(order.size && { TERM: 'xterm-256color' }), ...(await environmentOf(leader.pid)) },
     [],
   )
   const command = [...step, ...(order.command.length > 0 ? escapeAssignment(order.command) : loginShell)]
   const toAccount = switchToAccount(account)
   const argv = [
-    ...[shell, '-c', enterScript, 'berth', leader.cgroups.join(' '), ...toAccount],
+    ...[shell, '-c', enterCgroupsScript, 'berth', leader.cgroups.join(' '), ...toAccount],
     ...[shell, '-c', workdirScript, 'berth', leader.directory],
     ...(order.size ? inTerminal(command, order.size) : command),
   ]
@@ -68,7 +68,7 @@ async function findLeader(journal: Journal | null, bootId: string) {
   }
 }
 
-/** The environment with which the process began; it may still be carried (carryEnvironment), for a command that follows. */
+/** The environment with which the process began; it may still be carried (encodeEnvironment), for a command that follows. */
 async function environmentOf(pid: number): Promise<Environment> {
   const text = await readEnvironment(pid)
   if (text === null) throw notHere()

@@ -168,7 +168,7 @@ export function recordDeadline(path: string, up: number): void {
   append(path, `deadline ${up.toFixed(2)}\n`)
 }
 
-export function recordTerm(path: string): void {
+export function recordTermSignal(path: string): void {
   append(path, 'term\n')
 }
 

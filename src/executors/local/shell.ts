@@ -13,7 +13,7 @@ export const shim = readScript(import.meta.dirname, 'shim.sh')
 export const watchdogScript = readScript(import.meta.dirname, 'watchdog.sh')
 /** Script that checks the working directory and the launcher of a job. */
 export const entryCheck = readScript(import.meta.dirname, 'entry.sh')
-export const enterScript = readScript(import.meta.dirname, 'enter.sh')
+export const enterCgroupsScript = readScript(import.meta.dirname, 'enter.sh')
 export const workdirScript = `cd -P -- "$1" || {
   printf 'berth: cannot enter the working directory\\n' >&2
   exit 126

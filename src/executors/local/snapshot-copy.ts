@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readlink, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 import { removeFolder, type UnpackOptions, unpackSnapshot } from '../backend/snapshot-files.ts'
 import { makeReachableFolder } from './run-files.ts'
 
@@ -29,10 +29,10 @@ export async function removeSnapshotCopies(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   for (const name of names.filter((each) => each.startsWith(prefix))) {
     const own = join(directory, name)
-    const parent = await unlessCode('EINVAL', readlink(own))
+    const parent = await nullOnCode('EINVAL', readlink(own))
     await removeFolder(parent === null ? own : join(parent, 'files'))
     if (parent === null) continue
-    await unlessMissing(rmdir(parent))
+    await nullIfMissing(rmdir(parent))
     await unlink(own)
   }
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing } from '../backend/file-errors.ts'
 import type { Workdir } from '../backend/outputs.ts'
 import type { RunFiles } from './spool.ts'
 
@@ -15,6 +15,6 @@ export const recordWorkdir = (files: RunFiles, { cwd, account }: Workdir): Promi
   })
 
 export async function readWorkdir(files: RunFiles): Promise<Workdir | null> {
-  const text = await unlessMissing(readFile(workdirFile(files), 'utf8'))
+  const text = await nullIfMissing(readFile(workdirFile(files), 'utf8'))
   return text === null ? null : (JSON.parse(text) as Workdir)
 }

@@ -69,7 +69,7 @@ export interface CarriedEnvironment {
  * as `_1=NAME=value`, and `env` restores them right before the command. It refers to them by name, so that lists of
  * processes do not show values. `late`: names of variables that are set in between, which take precedence.
  */
-export function carryEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
+export function encodeEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)
   const references = variables.map(([name]) => `\${${name}}`).concat(late.map((name) => `${name}=\${${name}}`))
   return { environment: Object.fromEntries(variables), step: [env, '-S', ['-i', '--', ...references].join(' ')] }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { appendFile, link, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**
@@ -29,7 +29,7 @@ export class RunStore {
     const draft = `${path}.${randomUUID()}`
     await writeFile(draft, handle, { mode: 0o600 })
     const linked = link(draft, path).then(() => handle)
-    const stored = await unlessCode('EEXIST', linked).finally(() => unlink(draft))
+    const stored = await nullOnCode('EEXIST', linked).finally(() => unlink(draft))
     if (stored === null) return readFile(path, 'utf8')
     this.#known.add(runId)
     return handle
@@ -41,19 +41,19 @@ export class RunStore {
 
   /** Returns the stored handle; null: the run is not stored. */
   async find(runId: string): Promise<string | null> {
-    const handle = await unlessMissing(readFile(join(this.#runs, nameFile(runId)), 'utf8'))
+    const handle = await nullIfMissing(readFile(join(this.#runs, nameFile(runId)), 'utf8'))
     if (handle !== null) this.#known.add(runId)
     return handle
   }
 
   async forget(runId: string): Promise<void> {
     this.#known.delete(runId)
-    for (const folder of [this.#runs, this.#stops]) await unlessMissing(unlink(join(folder, nameFile(runId))))
+    for (const folder of [this.#runs, this.#stops]) await nullIfMissing(unlink(join(folder, nameFile(runId))))
   }
 
   async list(): Promise<string[]> {
     const names = (await readdir(this.#runs)).filter((name) => !name.includes('.'))
-    const handles = await Promise.all(names.map((name) => unlessMissing(readFile(join(this.#runs, name), 'utf8'))))
+    const handles = await Promise.all(names.map((name) => nullIfMissing(readFile(join(this.#runs, name), 'utf8'))))
     return handles.filter((handle) => handle !== null)
   }
 
@@ -62,7 +62,7 @@ export class RunStore {
   }
 
   async readStops(runId: string): Promise<PlannedStop[]> {
-    const text = await unlessMissing(readFile(join(this.#stops, nameFile(runId)), 'utf8'))
+    const text = await nullIfMissing(readFile(join(this.#stops, nameFile(runId)), 'utf8'))
     // The text after the last line feed is still being written.
     const lines = text?.split('\n').slice(0, -1) ?? []
     return lines.map((line) => {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutorOptions } from '../backend/executor-options.ts'
-import { unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing } from '../backend/file-errors.ts'
 import {
   type Executor,
   type ExecutorDescription,
@@ -142,7 +142,7 @@ class SimulatedExecutor implements Executor {
   }
 
   async #readSilentNodes(): Promise<ReadonlySet<string>> {
-    const text = await unlessMissing(readFile(join(this.#options.dataDir, 'sim-silent'), 'utf8'))
+    const text = await nullIfMissing(readFile(join(this.#options.dataDir, 'sim-silent'), 'utf8'))
     return new Set(text?.split('\n').map((line) => line.trim()))
   }
 

@@ -5,8 +5,8 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import {
   buildArgv,
   buildEnvironment,
-  carryEnvironment,
   type Environment,
+  encodeEnvironment,
   escapeAssignment,
   expandHome,
 } from '../process/environment.ts'
@@ -56,7 +56,7 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
   const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const { total, perNode } = countTasks(spec.resources)
-  const carried = carryEnvironment(environment, [])
+  const carried = encodeEnvironment(environment, [])
   const assigned = {
     workdir,
     in: streams[0] ?? '',

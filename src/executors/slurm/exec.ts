@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import { switchToOwner } from '../accounts/account.ts'
 import { inTerminal, startCommand } from '../backend/exec-process.ts'
-import { unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing } from '../backend/file-errors.ts'
 import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
 import { escapeAssignment } from '../process/environment.ts'
 import { childFunctions, loginShell, readScript } from '../process/scripts.ts'
@@ -74,7 +74,7 @@ export async function connectToJob(handle: Handle, port: number, parts: SessionP
 /** The running job of the run. Its id and node are those that Slurm reports, because the job can change its records. */
 async function findPlace(handle: Handle, { layout, queue }: SessionParts): Promise<Place> {
   const files = findRunDirectory(layout, handle)
-  const owner = files && (await unlessMissing(lstat(files.directory)))
+  const owner = files && (await nullIfMissing(lstat(files.directory)))
   const records = files && (await readRecords(files))
   if (!owner || !records?.begun || saysOver(records)) throw new SessionRefused('The run has no process in Slurm')
   const snapshot = await queue.read([owner.uid])

@@ -1,7 +1,7 @@
 import { readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 import type { Handle } from '../executor.ts'
 import type { Layout } from './layout.ts'
 import type { Queue } from './squeue.ts'
@@ -29,7 +29,7 @@ export class ForgottenRuns {
 
   async add(handle: Handle, uid: number): Promise<void> {
     this.#sinceMs.set(handle, this.#clock.monotonicMs())
-    await unlessCode('EEXIST', symlink(String(uid), this.#path(handle)))
+    await nullOnCode('EEXIST', symlink(String(uid), this.#path(handle)))
   }
 
   has(handle: Handle): boolean {
@@ -54,11 +54,11 @@ export class ForgottenRuns {
 
   async #readLinks(): Promise<void> {
     const uids: number[] = []
-    for (const name of (await unlessMissing(readdir(this.#own))) ?? []) {
+    for (const name of (await nullIfMissing(readdir(this.#own))) ?? []) {
       const handle = name.slice(0, -forgottenSuffix.length)
       if (!name.endsWith(forgottenSuffix) || this.#sinceMs.has(handle)) continue
       this.#sinceMs.set(handle, this.#clock.monotonicMs())
-      uids.push(Number(await unlessMissing(readlink(this.#path(handle)))))
+      uids.push(Number(await nullIfMissing(readlink(this.#path(handle)))))
     }
     if (uids.length > 0) await this.#queue.read(uids)
   }

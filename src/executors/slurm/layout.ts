@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 
 /** Name of a symbolic link in the server's directory, whose text is the name of the cluster (one-cluster.ts). */
 export const clusterLink = 'cluster'
@@ -58,9 +58,9 @@ export class Layout {
     try {
       await this.#checkSharedDir()
       if (!this.#isMade) {
-        if (!(await unlessMissing(lstat(this.own)))) await this.#checkUnused()
+        if (!(await nullIfMissing(lstat(this.own)))) await this.#checkUnused()
         for (const path of folders) {
-          await unlessCode('EEXIST', mkdir(path, { mode: path === this.own ? 0o700 : 0o711 }))
+          await nullOnCode('EEXIST', mkdir(path, { mode: path === this.own ? 0o700 : 0o711 }))
           await this.#checkOwn(path)
         }
       }
@@ -132,7 +132,7 @@ const otherWords = 'does not work: look at its file system, and mount it again'
 /** true: a whole file system is mounted at this path; false on systems other than Linux. */
 async function isMountPoint(path: string): Promise<boolean> {
   const real = await realpath(path)
-  const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
+  const mounts = await nullIfMissing(readFile('/proc/self/mountinfo', 'utf8'))
   return mounts !== null && isWholeMount(mounts, real)
 }
 

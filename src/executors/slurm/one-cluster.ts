@@ -1,7 +1,7 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing } from '../backend/file-errors.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import type { Slurm } from './commands.ts'
 import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
@@ -35,7 +35,7 @@ export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOp
   }
 
   async function compare(name: string): Promise<void> {
-    const recorded = await unlessMissing(readlink(path))
+    const recorded = await nullIfMissing(readlink(path))
     if (recorded === name) return
     if (recorded !== null && (await hasRuns()))
       throw new BackendUnreachable(

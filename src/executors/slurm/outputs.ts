@@ -1,7 +1,7 @@
 import { lstat, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 import { readOutputs, Tool, type Workdir } from '../backend/outputs.ts'
 import type { RunDirectory } from './run-files.ts'
 
@@ -14,8 +14,8 @@ export async function* readSlurmOutputs(
   pick: (found: FoundOutput) => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<OutputFile | Unread> {
-  const owner = await unlessMissing(lstat(directory))
-  const text = await unlessCode('EINVAL', unlessMissing(readlink(join(directory, 'workdir'))))
+  const owner = await nullIfMissing(lstat(directory))
+  const text = await nullOnCode('EINVAL', nullIfMissing(readlink(join(directory, 'workdir'))))
   const [, inode = '', cwd = ''] = /^(\d+) (\/.*)$/s.exec(text ?? '') ?? []
   if (!owner) return
   if (cwd === '') return yield { unread: 'the run recorded no working directory' }

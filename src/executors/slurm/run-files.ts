@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, nullOnCode } from '../backend/file-errors.ts'
 import { isStopFile } from '../backend/requested-stops.ts'
 import { removeFolder } from '../backend/snapshot-files.ts'
 import type { Loss, Spool } from '../backend/spool-reader.ts'
@@ -52,12 +52,12 @@ interface Begun {
 
 /** null: the directory is missing, or not visible on this machine. */
 export async function readRecords({ directory }: RunDirectory): Promise<Records | null> {
-  const owner = await unlessMissing(lstat(directory))
-  const names = owner && (await unlessMissing(list(directory)))
+  const owner = await nullIfMissing(lstat(directory))
+  const names = owner && (await nullIfMissing(list(directory)))
   if (!owner || !names) return null
   const isWhole = names.size < namesMax
   const read = async (name: string) => (names.has(name) || !isWhole ? await readText(join(directory, name)) : null)
-  const atMs = async (name: string) => (await unlessMissing(lstat(join(directory, name))))?.mtimeMs ?? 0
+  const atMs = async (name: string) => (await nullIfMissing(lstat(join(directory, name))))?.mtimeMs ?? 0
   const [claim, begun, exit] = await Promise.all([read('claim'), read('begun'), read('exit')])
   const [word = '', reason = ''] = exit?.split(' ') ?? []
   const failed = word === 'failed' && exit ? { reason: reasonOf(reason), message: textAfter(exit, 2) } : null
@@ -86,7 +86,7 @@ async function list(directory: string): Promise<Set<string>> {
   return names
 }
 
-const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
+const readText = (path: string) => nullOnCode('EINVAL', nullIfMissing(readlink(path)))
 /** The format of an exit record. The job may write any other text; then Slurm's exit code counts. */
 const isExit = /^(1?\d?\d|2[0-4]\d|25[0-5])( |$)/
 const isGpuId = /^\d{1,4}$/
@@ -158,12 +158,12 @@ export async function takeClaim(
 ): Promise<boolean> {
   const text =
     claim.by === 'void' ? 'void' : `refused ${claim.reason} ${claim.message.replaceAll('\n', ' ').slice(0, 900)}`
-  return (await unlessCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
+  return (await nullOnCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
 }
 
 /** Prevents a run from beginning and removes its directory. false: the run has already begun or failed. */
 export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<boolean> {
-  const isTaken = await unlessMissing(takeClaim(files, { by: 'void' }))
+  const isTaken = await nullIfMissing(takeClaim(files, { by: 'void' }))
   if (isTaken === false && (await readRecords(files))?.claim?.by !== 'void') return false
   if (isTaken === null) await layout.checkReadable()
   await removeRun(files)
@@ -174,7 +174,7 @@ export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<bo
 export async function isRemoved(layout: Layout, { directory }: RunDirectory): Promise<boolean> {
   try {
     await layout.checkReadable()
-    return (await unlessMissing(lstat(directory))) === null
+    return (await nullIfMissing(lstat(directory))) === null
   } catch (error) {
     if (layout.explainError(error) instanceof SharedDirTrouble) return false
     throw error
@@ -187,12 +187,12 @@ const draftMsMax = 3_600_000
 
 /** Removes unfinished directories that killed servers left, for example with the token of a run. */
 export async function removeDrafts(layout: Layout): Promise<void> {
-  const names = (await unlessMissing(readdir(layout.own))) ?? []
+  const names = (await nullIfMissing(readdir(layout.own))) ?? []
   const nowMs = names.length > 0 ? await readFileClock(layout) : 0
   for (const name of names) {
     const path = join(layout.own, name)
     const isDraft = !isStopFile(name) && !name.endsWith(forgottenSuffix) && name !== clusterLink
-    const writtenMs = isDraft ? (await unlessMissing(lstat(path)))?.mtimeMs : undefined
+    const writtenMs = isDraft ? (await nullIfMissing(lstat(path)))?.mtimeMs : undefined
     if (writtenMs !== undefined && nowMs - writtenMs > draftMsMax) await rm(path, { recursive: true, force: true })
   }
 }
@@ -221,7 +221,7 @@ async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const isOwn = (file: Stats) => file.isFile() && file.uid === uid
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(async (error) => {
-    const found = await unlessMissing(lstat(path))
+    const found = await nullIfMissing(lstat(path))
     if (found && isOwn(found) && found.mode & constants.S_IRUSR) throw error
     return null
   })

@@ -5,7 +5,7 @@ import { Alarms } from '../backend/alarms.ts'
 import { limitConnections } from '../backend/connection-limit.ts'
 import { watchDirectory } from '../backend/directory-watch.ts'
 import { type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
-import { unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing } from '../backend/file-errors.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import {
   type BackendNode,
@@ -199,7 +199,7 @@ class SlurmExecutor implements Executor {
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
-    const runIds = (await unlessMissing(readdir(this.#parts.layout.runs))) ?? []
+    const runIds = (await nullIfMissing(readdir(this.#parts.layout.runs))) ?? []
     return runIds.map((runId) => ({ runId, handle: runId }))
   }
 

@@ -2,7 +2,7 @@ import { chown, lchown, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { type Account, findAccount, switchToAccount } from '../accounts/account.ts'
 import type { CompleteOptions } from '../backend/executor-options.ts'
-import { readErrorCode, unlessMissing } from '../backend/file-errors.ts'
+import { nullIfMissing, readErrorCode } from '../backend/file-errors.ts'
 import { unpackSnapshot } from '../backend/snapshot-files.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable, isBackendError, shorten } from '../backend/unreachable.ts'
@@ -149,7 +149,7 @@ export class Submitter {
     if (!openSnapshot) return null
     return async (folder: string) => {
       await unpackSnapshot(openSnapshot, folder, { account, environment, signal })
-      const workdir = await unlessMissing(stat(join(folder, spec.workdir ?? '')))
+      const workdir = await nullIfMissing(stat(join(folder, spec.workdir ?? '')))
       if (workdir?.isDirectory()) return
       throw new StartFailed('WORKDIR_NOT_FOUND', `workdir: the snapshot has no folder ${spec.workdir}`)
     }

@@ -19,7 +19,7 @@ import {
 import { argumentKibCost, fieldCost, limits, listMultiplier, readCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { collectFragments } from '../operation.ts'
-import { type Existing, uncounted } from './existing.ts'
+import { type Existing, initialCounts } from './existing.ts'
 
 interface Operation {
   schema: GraphQLSchema
@@ -48,7 +48,7 @@ interface Cost {
  * type, so nested fragments do not multiply the work. (The Pothos plugin is not used, because it would coerce the
  * variables again.)
  */
-export function computeCost(given: Operation, costMax: number = limits.costMax, existing = uncounted): number {
+export function computeCost(given: Operation, costMax: number = limits.costMax, existing = initialCounts): number {
   const root = given.schema.getRootType(given.operation.operation)
   const { each, once, read } = root ? createCostCounter(given, existing)(given.operation.selectionSet, root) : noCost
   const cost = Math.ceil(each + once + read)

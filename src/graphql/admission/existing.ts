@@ -6,7 +6,7 @@ import { createLoop, type Loop } from '../../platform/loop.ts'
 export type Existing = Readonly<MachineCounts>
 
 /** Used before the first count: a list costs as much as one object. */
-export const uncounted: Existing = {
+export const initialCounts: Existing = {
   pools: 1,
   submissionQueues: 1,
   nodesPerPool: 1,
@@ -19,7 +19,7 @@ const pollMs = 30_000
 /** Counts objects periodically, so that computing the cost of a document needs no SQL statement. */
 export class ExistingCounts {
   readonly #loop: Loop
-  #counts = uncounted
+  #counts = initialCounts
 
   constructor({ db, clock, log }: Domain) {
     const runOnce = async () => {

@@ -24,7 +24,7 @@ interface PlaceOptions {
   dataDir: string
   log: Log
   systemDir?: string
-  /** Whether the database may be outside of the data directory. If not, the start fails where it would have to be. */
+  /** true: the database is put elsewhere if PostgreSQL's account cannot enter the data directory; else the start fails. */
   mayMove?: boolean
 }
 

@@ -10,7 +10,7 @@ import {
   quotaActions,
   quotaScopes,
 } from '../../../src/domain/limits/quota-rules.ts'
-import { addsOne, isCost, type QuotaType, quotaTypes, windowHours } from '../../../src/domain/limits/quota-types.ts'
+import { countsJobs, isCost, type QuotaType, quotaTypes, windowHours } from '../../../src/domain/limits/quota-types.ts'
 import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
@@ -83,7 +83,7 @@ const stateOf = async (id: string) =>
 /** Submissions that add `amount` to the usage of the type: one job of that size, or that many jobs. */
 function take(type: QuotaType, amount: number, viewer?: Viewer): Promise<SubmitOutcome> {
   if (isCost({ type })) return submit({ estimatedCost: amount }, viewer)
-  if (!addsOne(type)) return submit({ resources: { gpu: amount } }, viewer)
+  if (!countsJobs(type)) return submit({ resources: { gpu: amount } }, viewer)
   return amount > 1 ? submit({}, viewer).then(() => take(type, amount - 1, viewer)) : submit({}, viewer)
 }
 

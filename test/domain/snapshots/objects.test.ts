@@ -92,7 +92,7 @@ describe('an object store that answers wrongly', () => {
     [
       'breaks off',
       206,
-      'The object store broke off',
+      'The object store interrupted the download',
       (response) => response.write('abc', () => setTimeout(() => response.destroy(), 50)),
     ],
   ])('and %s is not available', async (_, status, message, respond) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
-import { findKey, hashPayload, sweepKeys } from '../../../src/domain/submission/keys.ts'
+import { findKey, hashPayload, removeExpiredKeys } from '../../../src/domain/submission/keys.ts'
 import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'
 import { createTestDomainOver, openTestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
@@ -93,8 +93,8 @@ describe('an idempotency key', () => {
     expect(other).toMatchObject({ idempotentHit: false })
     expect(await submit(input('short', { spec: { command: ['other'] } }))).toMatchObject({ idempotentHit: true })
     await database.moveTime(29 * 86_400_000)
-    expect(await sweepKeys(it.domain)).toBeGreaterThan(4)
-    expect(await sweepKeys(it.domain)).toBe(0)
+    expect(await removeExpiredKeys(it.domain)).toBeGreaterThan(4)
+    expect(await removeExpiredKeys(it.domain)).toBe(0)
     expect(await submit(input('long'))).toMatchObject({ jobId: long, idempotentHit: true, warnings: [] })
   })
 

@@ -1,5 +1,5 @@
 /** Matches lines that begin or end a group, as in GitHub Actions and Buildkite. */
-export const markQuery = '^(::group::|::endgroup::|--- |\\+\\+\\+ )'
+export const groupMarkerPattern = '^(::group::|::endgroup::|--- |\\+\\+\\+ )'
 const markForm = /^(::group::|::endgroup::|--- |\+\+\+ )(.*)/s
 /** Matches names that are not groups: results of Go tests, and titles between dashes. */
 const notNames = /^(PASS|FAIL|SKIP|BENCH): | ---\s*$/

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { findGroupAround, findGroups, type Group, type Mark, markQuery, readMarks } from './groups.ts'
+import { findGroupAround, findGroups, type Group, groupMarkerPattern, type Mark, readMarks } from './groups.ts'
 import type { LogLines } from './log-lines.ts'
 import { hideGroups, type Rows } from './rows.ts'
 import { awaitMoreLines } from './use-log-search.ts'
@@ -31,7 +31,13 @@ const marksPerRequest = 1_000
 async function searchMarks({ jobId, run }: FoldedLog, from: string | null, signal: AbortSignal) {
   const matches: { line: number; text: string }[] = []
   for (let after = from; ; ) {
-    const variables: FindGroupsQueryVariables = { id: jobId, run, query: markQuery, after, first: marksPerRequest }
+    const variables: FindGroupsQueryVariables = {
+      id: jobId,
+      run,
+      query: groupMarkerPattern,
+      after,
+      first: marksPerRequest,
+    }
     const { job } = await client.request(FindGroupsDocument, variables, { attempts: 8, signal })
     const page = job?.logSearch
     if (!page) return { matches, cursor: after }

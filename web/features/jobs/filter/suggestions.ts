@@ -82,7 +82,7 @@ export function suggestValues({ before, key, value }: LastTerm, known: readonly 
 }
 
 /** Filter keys whose values the server can list with the number of their jobs. */
-export const countedBy: Partial<Readonly<Record<FilterKey, JobCountBy>>> = {
+export const countedFields: Partial<Readonly<Record<FilterKey, JobCountBy>>> = {
   state: 'STATE',
   user: 'USER',
   team: 'TEAM',

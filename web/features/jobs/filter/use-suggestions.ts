@@ -2,7 +2,7 @@ import { CountKeysDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
 import {
-  countedBy,
+  countedFields,
   type KnownValue,
   type LastTerm,
   readLastTerm,
@@ -24,7 +24,7 @@ async function readLabels(labelKey: string | undefined, signal: AbortSignal): Pr
 
 async function readValues({ key }: LastTerm, labelKey: string | undefined, signal: AbortSignal) {
   if (key === 'label') return readLabels(labelKey, signal)
-  const by = key === null ? undefined : countedBy[key]
+  const by = key === null ? undefined : countedFields[key]
   if (by === undefined) return []
   const { jobCounts } = await client.request(CountKeysDocument, { by, first: valuesMax }, { signal })
   const counted = jobCounts.rows.flatMap(({ key: value, user, team, count }) =>
