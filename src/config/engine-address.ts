@@ -14,7 +14,7 @@ export interface SshTarget {
 const sshPattern = /^ssh:\/\/(?:(\w[\w.-]*)@)?([a-z0-9][\w.-]*)(?::(\d{1,5}))?(\/[\w./-]+)?$/i
 const socketDefault = '/var/run/docker.sock'
 
-/** Returns null if the address does not begin with ssh://. */
+/** Returns null if the address does not have the form ssh://user@host:port/socket. */
 export function parseSshAddress(address: string): SshTarget | null {
   const [, user = null, host, port = null, socket = socketDefault] = sshPattern.exec(address) ?? []
   return host === undefined ? null : { user, host, port, socket }

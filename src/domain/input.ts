@@ -3,7 +3,10 @@ import { accountForm, accountRule } from './accounts.ts'
 import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
-/** Validates each field of a submission. rules.ts checks rules between fields, routing.ts rules of the pool. */
+/**
+ * Validates each field of a submission. spec-rules.ts checks rules between fields, routing.ts and executor-violations.ts
+ * rules of the pool.
+ */
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)

@@ -15,6 +15,7 @@ const stepWork = 2
 const callWork = 20
 const transitionWork = 100
 const wideWork = 10
+/** A character of a string costs more than a byte. */
 const characterWork = 6
 /** Maximum work to find the ranges of the matches in one line. */
 const rangesWorkMax = 100_000

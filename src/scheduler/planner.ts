@@ -14,7 +14,7 @@ import { jobWaits, preemptions } from './run-metrics.ts'
 
 export const startsPerCommit = 50
 const readsMax = 1_000
-/** After this number of consecutive conflicts the pass fails, because the tables contradict each other. */
+/** After this number of conflicts in one pass, the pass fails, because the tables contradict each other. */
 const conflictsMax = 3
 const refillsMax = 10_000
 

@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { storeUnsentClosures } from '../domain/inside/closures.ts'
-import { rewindRetentionMarks } from '../domain/jobs/finished.ts'
+import { rewindRetentionPositions } from '../domain/jobs/finished.ts'
 import { markNodesLost } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeRunFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
@@ -126,7 +126,7 @@ async function writeRound(
   await sealLog(sql, over)
   await transition(sql, listStepsAt(0, moves), domain.time.nowMs())
   await transition(sql, listStepsAt(1, moves), domain.time.nowMs())
-  await rewindRetentionMarks(sql, moves.flat(), domain.time.nowMs())
+  await rewindRetentionPositions(sql, moves.flat(), domain.time.nowMs())
 }
 
 const listMoved = (

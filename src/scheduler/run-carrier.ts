@@ -40,6 +40,7 @@ export interface Carrying {
 }
 
 export interface Taken {
+  /** true: an earlier leader committed the start. */
   inherited: boolean
 }
 

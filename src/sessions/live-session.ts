@@ -215,7 +215,7 @@ export class LiveSession {
   }
 }
 
-/** The verb of the executor; it rejects where this server does not reach the pool. */
+/** Returns the method of the executor, which rejects if this server does not reach the pool. */
 export function findSessionMethod<Verb extends 'exec' | 'connect'>(
   { session, executor }: Pick<LiveOptions, 'session' | 'executor'>,
   verb: Verb,

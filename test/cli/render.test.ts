@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { createStop, getJobExitCode, seeJobs, stopForFailure } from '../../src/cli/frame/exit.ts'
+import { createStop, createStopForFailure, getJobExitCode, seeJobs } from '../../src/cli/frame/exit.ts'
 import { createTerminal, measureWidth, readColour } from '../../src/cli/frame/terminal.ts'
 import { formatMemory, formatSheet, formatStructured, jobColumns, table } from '../../src/cli/showing/render.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
@@ -171,24 +171,24 @@ describe('exit codes and errors', () => {
     ['QUERY_TOO_COMPLEX', 3],
     ['INTERNAL_SERVER_ERROR', 1],
   ])('of %s are %i', (code, exitCode) => {
-    expect(stopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
+    expect(createStopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
   })
 
   it.each([
     ['INTERNAL_SERVER_ERROR', 'see request id r1 in the log of the server'],
     ['GRAPHQL_VALIDATION_FAILED', undefined],
   ])('with the code %s have the next step %s', (code, next) => {
-    expect(stopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
+    expect(createStopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
   })
 
   it('name a variable like a field of the input', () => {
     const failure = new RequestFailed('BAD_REQUEST', 'Variable "$input.spec.notBefore": DateTime must be RFC 3339')
-    expect(stopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
+    expect(createStopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
   })
 
   it('name every variable like a field of the input', () => {
     const message = 'Variable "$input.spec.command[0]": Not a string; Variable "$input.spec.command[1]": Not a string'
-    expect(stopForFailure(new RequestFailed('BAD_REQUEST', message)).message).toBe(
+    expect(createStopForFailure(new RequestFailed('BAD_REQUEST', message)).message).toBe(
       'spec.command[0]: Not a string; spec.command[1]: Not a string',
     )
   })
@@ -199,17 +199,17 @@ describe('exit codes and errors', () => {
   })
 
   it('of a foreign response include its URL', () => {
-    const { exitCode, next } = stopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
+    const { exitCode, next } = createStopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
   it('of the gate have only the advice of the gate', () => {
-    expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
-    expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
+    expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
+    expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
   })
 
   it('contain the advice to retry only once', () => {
-    const next = (message: string) => stopForFailure(new RequestFailed('UNAVAILABLE', message)).next
+    const next = (message: string) => createStopForFailure(new RequestFailed('UNAVAILABLE', message)).next
     expect(next('The database is not available; try again')).toBeUndefined()
     expect(next('Bad Gateway')).toBe('try again in a moment')
   })

@@ -37,7 +37,7 @@ export function formatRelative(atMs: number, nowMs: number): string {
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 export const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-export const clockTimeFormat = new Intl.DateTimeFormat('en-GB', {
+export const clockWithSeconds = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -54,7 +54,7 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 export const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 const formatDay = (ms: number): string => day.format(ms)
-export const formatClockSeconds = (ms: number): string => clockTimeFormat.format(ms)
+export const formatClockSeconds = (ms: number): string => clockWithSeconds.format(ms)
 export const formatExact = (ms: number): string => exact.format(ms)
 
 /** "14:20"; on another day "24 Nov 14:20". */

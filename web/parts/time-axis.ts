@@ -1,4 +1,4 @@
-import { clock, clockTimeFormat, shortDay as date, formatDuration } from './format.ts'
+import { clock, clockWithSeconds, shortDay as date, formatDuration } from './format.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -6,7 +6,7 @@ const minuteMs = 60_000
 /** Labels a tick of a time axis: "14:20", or the date where a day begins or ticks are days apart. */
 export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | undefined): string {
   if (stepMs >= dayMs) return date.format(ms)
-  const text = (stepMs < minuteMs ? clockTimeFormat : clock).format(ms)
+  const text = (stepMs < minuteMs ? clockWithSeconds : clock).format(ms)
   const isNewDay = beforeMs === undefined ? text === '00:00' : date.format(beforeMs) !== date.format(ms)
   return isNewDay ? `${date.format(ms)} ${text}` : text
 }

@@ -1,6 +1,6 @@
 import { RequestFailed } from '../../client/connection/failure.ts'
 import type { Cli } from './cli.ts'
-import { Stop, stopForFailure } from './exit.ts'
+import { createStopForFailure, Stop } from './exit.ts'
 
 /** Calls `work` for one id after the other. Prints refusals, and exits with the code of the first one. */
 export async function runForEach<T>(cli: Cli, ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
@@ -10,7 +10,7 @@ export async function runForEach<T>(cli: Cli, ids: readonly string[], work: (id:
     try {
       done.push(await work(id))
     } catch (error) {
-      const stop = error instanceof RequestFailed ? stopForFailure(error) : error
+      const stop = error instanceof RequestFailed ? createStopForFailure(error) : error
       if (!(stop instanceof Stop) || ids.length === 1) throw error
       cli.terminal.say(`berth: ${id}: ${[stop.message, stop.next].filter(Boolean).join('; ')}`)
       firstCode ??= stop.exitCode

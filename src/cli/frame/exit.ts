@@ -63,7 +63,7 @@ export function createStop(problem: ProblemFragment | RefusalFragment, nextIfMis
   return new Stop(toExitCode(problem.code, problem.retryable), message, next)
 }
 
-export function stopForFailure(failure: RequestFailed): Stop {
+export function createStopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
   const next = isLogged ? `see request id ${requestId} in the log of the server` : findNextStep(failure)
@@ -72,7 +72,7 @@ export function stopForFailure(failure: RequestFailed): Stop {
 
 function findNextStep({ code, message, isForeign }: RequestFailed): string | undefined {
   if (isForeign && code === 'BAD_REQUEST') return nextSteps['UNREACHABLE']
-  // The message of a proxy says what to do. A Berth token would not help.
+  // The refusal of the gate or of a proxy says what to do. A Berth token would not help.
   return isForeign && code === 'FORBIDDEN' ? undefined : (findStep(code, message) ?? findList(message))
 }
 

@@ -9,7 +9,7 @@ import { reportOutages } from '../showing/watch.ts'
 import type { Cli } from './cli.ts'
 import { findCommandPath, findOption } from './command-path.ts'
 import { moveContextOption, readContextOption } from './context-option.ts'
-import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.ts'
+import { createStopForFailure, exitCodes, MissingJob, Stop, usageError } from './exit.ts'
 import { createProgram } from './program.ts'
 import type { Stdio } from './stdio.ts'
 import { createTerminal, readColour, type Streams } from './terminal.ts'
@@ -140,7 +140,7 @@ class CommandRun {
   #report(error: unknown): number {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     const { say } = this.#cli.terminal
-    const stop = error instanceof RequestFailed ? stopForFailure(error) : error
+    const stop = error instanceof RequestFailed ? createStopForFailure(error) : error
     if (stop instanceof Stop) {
       const next = stop.next ?? this.#findHelp(stop)
       const message = next === undefined ? stop.message : stop.message.replace(/\.$/, '')

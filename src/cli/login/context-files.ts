@@ -47,14 +47,14 @@ export class ContextFiles {
 
   list(): string[] {
     if (this.#folder === null) return []
-    const files = nullIfMissing(() => readdirSync(join(this.#folder ?? '', 'contexts'))) ?? []
+    const files = undefinedIfMissing(() => readdirSync(join(this.#folder ?? '', 'contexts'))) ?? []
     return files.flatMap((file) => (file.endsWith('.json') ? file.slice(0, -'.json'.length) : [])).sort()
   }
 
   /** Returns the name of the current context; null: none is set. */
   readCurrent(): string | null {
     if (this.#folder === null) return null
-    return nullIfMissing(() => readFileSync(this.#currentPath(), 'utf8'))?.trim() || null
+    return undefinedIfMissing(() => readFileSync(this.#currentPath(), 'utf8'))?.trim() || null
   }
 
   /** Reads a context. Throws a Stop if it does not exist, or if other accounts can read its token. */
@@ -66,7 +66,7 @@ export class ContextFiles {
   find(name: string): Context | null {
     if (this.#folder === null || !isContextName(name)) return null
     const path = this.#path(name)
-    const mode = nullIfMissing(() => statSync(path).mode)
+    const mode = undefinedIfMissing(() => statSync(path).mode)
     if (mode === undefined) return null
     const context = parseContext(readFileSync(path, 'utf8'))
     if (!context) throw usageError(`${path} is not a context`, `remove it with "rm ${path}", and log in again`)
@@ -143,7 +143,7 @@ function parseContext(text: string): Context | null {
   }
 }
 
-function nullIfMissing<T>(read: () => T): T | undefined {
+function undefinedIfMissing<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { RequestFailed } from '../../client/connection/failure.ts'
 import { createInside, type Inside } from '../../client/jobs/inside.ts'
 import type { Cli } from '../frame/cli.ts'
-import { exitCodes, Stop, stopForFailure, usageError } from '../frame/exit.ts'
+import { createStopForFailure, exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { readAmount } from './numbers.ts'
 import { decodeUtf8 } from './yaml.ts'
 
@@ -40,7 +40,7 @@ export async function callAsRun<T>(
     return await work(createInside(cli.connection(), options))
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error
-    const { exitCode, message } = stopForFailure(error)
+    const { exitCode, message } = createStopForFailure(error)
     if (exitCode === exitCodes.notAllowed) throw new Stop(exitCode, message, 'BERTH_TOKEN is valid only during its run')
     throw error.retryable
       ? new Stop(exitCode, message, `gave up after ${patience} s; --patience sets another limit`)

@@ -4,7 +4,7 @@ import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ReadableStream, type ReadableWritablePair } from 'node:stream/web'
 import type { ParsedTarEntry } from 'modern-tar'
-import { RequestFailed } from '../../client/connection/failure.ts'
+import { readRetryMs } from '../../client/connection/failure.ts'
 import { retryWaitMs, withAttempts } from '../../client/connection/retry.ts'
 import { sleepFor } from '../../client/connection/sleep.ts'
 import {
@@ -34,12 +34,9 @@ async function download(
 /** Attempts without a byte between them. */
 const attemptsMax = 6
 
-/** The minimum wait before a retry; null: do not retry. */
-const retryMsOf = (error: unknown) => (error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null)
-
 /** Waits before the next attempt of a download that was cut. Throws other errors, and that of the last attempt. */
 async function waitAfterCut(cli: Cli, error: unknown, attempt: number): Promise<void> {
-  const waitMs = retryMsOf(error)
+  const waitMs = readRetryMs(error)
   if (waitMs === null || attempt + 1 >= attemptsMax) throw error
   await sleepFor(Math.max(waitMs, retryWaitMs(attempt)), cli.ended)
 }
@@ -88,8 +85,8 @@ async function* finishFile(cli: Cli, jobId: string, { name, pieces }: Incoming):
     }
   } catch (error) {
     await waitAfterCut(cli, error, 0)
-    const find = () => findFile(cli, jobId, name)
-    const again = (outcome: object) => ('error' in outcome ? retryMsOf(outcome.error) : null)
+    const find = () => findFile(cli, jobId, name, ['FILE'])
+    const again = (outcome: object) => ('error' in outcome ? readRetryMs(outcome.error) : null)
     const wait = { attempts: attemptsMax, again, sleep: sleepFor, signal: cli.ended }
     const { id, sha256, sizeBytes } = await withAttempts(find, wait)
     for await (const piece of bytes < Number(sizeBytes) ? readFile(cli, id, bytes) : []) {

@@ -1,5 +1,10 @@
 import { sleepFor } from '../../client/connection/sleep.ts'
-import { type ArtifactRowFragment, ArtifactsDocument, OutputsPendingDocument } from '../../client/generated/graphql.ts'
+import {
+  type ArtifactKind,
+  type ArtifactRowFragment,
+  ArtifactsDocument,
+  OutputsPendingDocument,
+} from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, Stop, unknownJob } from '../frame/exit.ts'
 import { waitUntilFinal } from '../showing/watch.ts'
@@ -7,40 +12,55 @@ import { readEveryNode } from './pages.ts'
 
 /** Which files a job has, and when. */
 
+const attempts = 6
+
 export async function readArtifacts(cli: Cli, id: string): Promise<readonly ArtifactRowFragment[]> {
   return readEveryNode(async (page: { first: number; after: string | null }) => {
-    const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
+    const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page }, { attempts, signal: cli.ended })
     if (!job) throw unknownJob(id)
     return job.artifacts
   })
 }
 
-/** The newest artifact with the name. */
-export async function findFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
-  const found = (await readArtifacts(cli, id)).findLast(({ name, kind }) => name === path && kind !== 'LINK')
+/** The newest artifact with the name, of these kinds. */
+export async function findFile(
+  cli: Cli,
+  id: string,
+  path: string,
+  kinds: readonly ArtifactKind[] = ['FILE', 'TEXT'],
+): Promise<ArtifactRowFragment> {
+  const found = (await readArtifacts(cli, id)).findLast(({ name, kind }) => name === path && kinds.includes(kind))
   if (found) return found
   throw new Stop(exitCodes.notFound, `${path} is not a file of ${id}`, `"berth artifact ls ${id}" lists them`)
 }
 
 /** The same. Waits for the output files of the job if it lacks the file. */
 export async function awaitFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
-  return findFile(cli, id, path).catch(async (error) => {
-    if (!(await waitForOutputs(cli, id))) throw error
+  try {
+    return await findFile(cli, id, path)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    await waitForOutputs(cli, id)
     return findFile(cli, id, path)
-  })
+  }
 }
 
 const pollMs = 500
-/** The server gives files up that it cannot read within this time. */
+/** The server gives up files that it cannot read for about this time. */
 const storingMsMax = 30 * 60_000
 
-/** Waits until the files that a job leaves at its end are stored. false: they were. */
-export async function waitForOutputs(cli: Cli, id: string): Promise<boolean> {
+/** Waits until the files that a job leaves at its end are stored. */
+export async function waitForOutputs(cli: Cli, id: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
-    const { job } = await cli.connection().request(OutputsPendingDocument, { id }, { signal: cli.ended })
-    if (!job?.currentRun.outputsPending) return waitedMs > 0
+    const { job } = await cli.connection().request(OutputsPendingDocument, { id }, { attempts, signal: cli.ended })
+    if (!job?.currentRun.outputsPending) return
     if (waitedMs === 0) cli.terminal.say(`waiting for the output files of ${id}, which are stored when it ends`)
-    if (waitedMs >= storingMsMax) throw new Stop(exitCodes.refused, `the output files of ${id} are not stored yet`)
+    if (waitedMs >= storingMsMax)
+      throw new Stop(
+        exitCodes.refused,
+        `the output files of ${id} are not stored yet`,
+        `"berth artifact get ${id} PATH" copies a file that is stored`,
+      )
     if (job.stateCategory !== 'FINAL') await waitUntilFinal(cli, id)
     await sleepFor(pollMs, cli.ended)
   }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { RequestFailed } from '../../client/connection/failure.ts'
 import type { JobFilter, JobOrder, LiveJobFragment } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { stopForFailure } from '../frame/exit.ts'
+import { createStopForFailure } from '../frame/exit.ts'
 import { applyStyle } from '../frame/terminal.ts'
 import { selectFields } from '../reading/fields.ts'
 import { nowMs } from '../reading/times.ts'
@@ -99,7 +99,7 @@ export async function* followJobs(
       wake = Promise.withResolvers()
       const { jobs, isLoaded, state, since, error } = list.getSnapshot()
       if (state === 'ended') {
-        if (error) throw stopForFailure(error)
+        if (error) throw createStopForFailure(error)
         return
       }
       if (isLoaded)

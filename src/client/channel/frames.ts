@@ -24,7 +24,7 @@ export const kinds = {
 } as const
 /** Subprotocol of the WebSockets of sessions. */
 export const sessionProtocol = 'berth-session'
-/** Maximum time without a connection, after which the session ends. */
+/** The longest cut that a session surely survives. */
 export const cutMsMax = 30_000
 /** How long both ends wait: one notices a cut late, because it last heard of the other at a ping, and a new connection takes a moment. */
 export const awayMsMax = cutMsMax + 10_000

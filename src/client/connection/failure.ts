@@ -41,6 +41,10 @@ export type FailureOptions = ErrorOptions & Partial<Pick<RequestFailed, Detail>>
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
+/** Returns the wait before a retry; null: do not retry. */
+export const readRetryMs = (error: unknown): number | null =>
+  error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null
+
 /** The error for a missing job. A deleted job and a job of another user get the same message. */
 export const createJobNotFound = (jobId: string) => new RequestFailed('NOT_FOUND', `Job ${jobId} not found`)
 

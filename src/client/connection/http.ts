@@ -146,8 +146,11 @@ export async function* download(
       ...(from > 0 && { headers: { range: `bytes=${from}-` } }),
       ...(signal && { signal }),
     })
-    if (!response.ok || (from > 0 && response.status !== 206))
-      throw createResponseFailure(endpoint, response, await response.text())
+    if (!response.ok) throw createResponseFailure(endpoint, response, await response.text())
+    if (from > 0 && response.status !== 206) {
+      await response.body?.cancel()
+      throw new RequestFailed('BAD_REQUEST', `${endpoint.origin} ignores byte ranges; a proxy may remove them`)
+    }
     for await (const piece of response.body ?? []) yield piece
   } catch (error) {
     signal?.throwIfAborted()

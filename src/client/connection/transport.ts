@@ -1,6 +1,6 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { makeCancellable } from './cancellable.ts'
-import { createFailure, RequestFailed } from './failure.ts'
+import { createFailure, RequestFailed, readRetryMs } from './failure.ts'
 import {
   type Answer,
   createSend,
@@ -166,10 +166,7 @@ async function dataOf<Result extends object>(asked: Promise<Answer<Result>>): Pr
 
 /** Returns the wait before a retry of a retryable failure or refusal; null: do not retry. */
 function again(outcome: { result: object } | { error: unknown }): number | null {
-  if ('error' in outcome) {
-    const { error } = outcome
-    return error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null
-  }
+  if ('error' in outcome) return readRetryMs(outcome.error)
   for (const field of Object.values(outcome.result) as unknown[])
     if (typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true) return 0
   return null

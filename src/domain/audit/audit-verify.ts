@@ -77,7 +77,7 @@ export async function verifyAudit(
   }
 }
 
-/** `expected`: hashes from the head file, by number of the entry. */
+/** `expected`: hashes by number of the entry, from the head file and of the newest head in the database. */
 async function verifyRange(
   db: Pick<Db, 'sql' | 'prisma'>,
   from: number,

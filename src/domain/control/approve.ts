@@ -104,6 +104,7 @@ interface BlockedJob {
   requesterDisabled: boolean
 }
 
+/** Reads the requests after it has locked the jobs. */
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
   const requests = new Map((await readApprovals(sql, 'job_id', ids)).map((request) => [request.jobId, request]))

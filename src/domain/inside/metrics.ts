@@ -47,7 +47,7 @@ export type WaitingMetrics = Map<string, Metric>
 
 const waitingMax = 10_000
 
-/** A newer value replaces an older one with the same name and step; so does one without a step. */
+/** A newer value replaces an older one of the same name and step, or of the same name if both have no step. */
 export function mergeMetrics(waiting: WaitingMetrics, newer: Iterable<Metric>): WaitingMetrics {
   for (const each of newer) {
     if (waiting.size >= waitingMax) throw tooManyWaiting()

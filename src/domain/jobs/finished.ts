@@ -71,7 +71,7 @@ const lateMs = 43_200_000
  * Called in the transaction that ends jobs. If a task is already past the time of a late end, its position goes back to
  * that time. The stored position always changes, so a pass that read its jobs before cannot overwrite it.
  */
-export async function rewindRetentionMarks(
+export async function rewindRetentionPositions(
   sql: Sql,
   moves: readonly { jobId: string; finishedAt?: Date }[],
   nowMs: number,

@@ -146,6 +146,7 @@ export interface ReportedJob {
   exits: number
   /** The job saved a closure, so its next run can continue. */
   hasClosure: boolean
+  /** Time since the start was decided. */
   heldSeconds: number
 }
 

@@ -33,6 +33,7 @@ export interface Move {
   exitCode?: number | null
   /** How the old run ends when the job goes back to QUEUED. */
   runEnds?: FinalState
+  /** Back-off before the next run may start. */
   eligibleInMs?: number
   /** The next run is queued behind all jobs that wait now. */
   losesTurn?: true

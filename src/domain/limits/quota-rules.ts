@@ -131,6 +131,7 @@ export function addDecimals(a: number, b: number): number {
   return places > placesMax ? a + b : Number((a + b).toFixed(places))
 }
 
+/** The largest number of digits that toFixed accepts. */
 const placesMax = 100
 
 function countPlaces(amount: number): number {

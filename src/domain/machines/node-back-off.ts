@@ -20,6 +20,7 @@ export interface NodeTrouble {
   failures: number
   seconds: number
   because: string
+  /** true: the start before this one succeeded. */
   isFirst: boolean
 }
 

@@ -29,7 +29,7 @@ export interface PlaceOptions {
   /** Returns the node with the free resources that the job may use; null: the job may not use the node. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
-  /** Upper bounds of the free GPUs of the nodes, in the order of `nodes`. */
+  /** Upper bounds of the free GPUs of the nodes, in the order of their names. */
   freeGpus?: ArrayLike<number> | undefined
   /** Creates a counter that limits the GPUs of a job with several copies. */
   budget?: (() => Budget) | undefined

@@ -28,6 +28,7 @@ interface Asking {
   destination: { pool: string; unixUserRequired: boolean; reservedUnixUsers: readonly string[] }
   executor: string
   userName: string
+  /** null: the user has no account. */
   unixUser: string | null
 }
 

@@ -170,7 +170,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   return ahead
 }
 
-/** Number of entries of a chunk that are ahead of a job that is behind the chunk, in it, or before it. */
+/** Which part of a chunk is ahead of a job that is behind the chunk, in it, or before it. */
 interface Judged {
   chunk: TallyChunk
   cut: Cutoffs

@@ -28,6 +28,7 @@ export const askMsMax = 5_000
 /** Less than 30 s, the time for which a client waits for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
+/** The rows of a dead server are removed at this age. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 

@@ -90,7 +90,7 @@ export async function deleteSecret(domain: Domain, viewer: Viewer, raw: SecretTa
 const demandSetter = (viewer: Viewer, teamId: SecretTarget['teamId']) =>
   demand(viewer, teamId == null ? 'secret.own' : 'secret.team')
 
-/** A team of which the viewer is not a member is reported as not found. */
+/** A team of which the viewer is not a member is reported as not found, unless the viewer is an ADMIN. */
 async function demandTeam({ prisma }: Tx, { userId, level }: Viewer, teamId: string): Promise<void> {
   const members = level === 'ADMIN' ? {} : { members: { some: { userId } } }
   const team = await prisma.team.findFirst({ where: { id: teamId, ...members }, select: { id: true } })

@@ -11,6 +11,7 @@ export interface NewJob extends Beginning {
   runId: string
   policy: Policy
   shareAccount: string
+  /** Expected cost; null: unknown. */
   cost: number | null
   key: SubmissionKey | null
   /** The expired key to replace; null: none. */

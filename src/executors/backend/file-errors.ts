@@ -5,7 +5,7 @@ export const readErrorCode = (error: unknown): unknown =>
 export const nullIfMissing = <T>(work: Promise<T>): Promise<T | null> => nullOnCode('ENOENT', work)
 
 /** Returns null if the file does not exist. */
-export function unlessMissingSync<T>(work: () => T): T | null {
+export function nullIfMissingSync<T>(work: () => T): T | null {
   try {
     return work()
   } catch (error) {

@@ -42,7 +42,7 @@ const hasNoCommand = ({ Error: error, ExitCode: code }: Inspected['State']) =>
   error !== '' && notExecuted.includes(code)
 
 export const isUnstarted = ({ State: state }: Inspected) =>
-  parsePhase(state.Status) === 'waits' && !hasNoCommand(state) && !isInterrupted({ State: state })
+  parsePhase(state.Status) === 'waits' && !hasNoCommand(state) && !isLostWithMachine({ State: state })
 
 export const endedWithEngine: Observation = {
   state: 'gone',
@@ -53,7 +53,7 @@ export const endedWithEngine: Observation = {
  * true: the container ran until its machine stopped. Podman then knows no end: version 4 calls such a container created,
  * later ones call it exited with code 0. Dockerd records an end when it starts (engine-stop.ts).
  */
-export const isInterrupted = ({
+export const isLostWithMachine = ({
   State: { Status: status, StartedAt: started, FinishedAt: finished },
 }: Pick<Inspected, 'State'>) => parsePhase(status) !== 'runs' && Date.parse(started) > 0 && !(Date.parse(finished) > 0)
 
@@ -68,7 +68,7 @@ export const needsEngineTime = (inspected: Inspected, startedAt: Date | null): b
 
 export function observeContainer(inspected: Inspected, known: Known): Observation {
   const { State: state, Id: nativeId } = inspected
-  if (isInterrupted(inspected)) return endedWithEngine
+  if (isLostWithMachine(inspected)) return endedWithEngine
   switch (parsePhase(state.Status)) {
     case 'waits':
       if (hasNoCommand(state)) return endOf(inspected, known)

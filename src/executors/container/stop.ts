@@ -7,7 +7,7 @@ import { BackendRefused } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
-import { isInterrupted, isUnstarted, parsePhase } from './observation.ts'
+import { isLostWithMachine, isUnstarted, parsePhase } from './observation.ts'
 
 /** Sends TERM to the first process of a container, which passes it on (init.sh), and KILL after the grace period. */
 
@@ -41,7 +41,7 @@ export class ContainerStopper {
 
   async stop(handle: Handle, graceMs: number): Promise<void> {
     const found = await this.#containers.find(handle)
-    if (!found || parsePhase(found.State.Status) === 'over' || isInterrupted(found)) return
+    if (!found || parsePhase(found.State.Status) === 'over' || isLostWithMachine(found)) return
     if (isUnstarted(found) && (await this.#containers.removeUnstarted(handle))) return
     const [recorded] = await Promise.allSettled([this.stops.record(handle, graceMs)])
     if (graceMs > 0) await this.#terminate(handle, found.State.Pid)

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
-import { unlessMissingSync } from '../backend/file-errors.ts'
+import { nullIfMissingSync } from '../backend/file-errors.ts'
 import type { Loss } from '../backend/spool-reader.ts'
 
 /**
@@ -55,7 +55,7 @@ export interface ShimClaim {
  * Reads the journal; null: it is missing. Reads synchronously, because the thread pool would take ten times as long.
  */
 export const readJournal = (path: string): Journal | null =>
-  unlessMissingSync(() => parseJournal(readFileSync(path, 'utf8')))
+  nullIfMissingSync(() => parseJournal(readFileSync(path, 'utf8')))
 
 /**
  * Returns a function that reads the recorded losses. Each poll of the output calls it, so it reads the journal again
@@ -149,7 +149,7 @@ const amount = (text: string | undefined) =>
  * Appends a record, after ending an incomplete record that a full disk may have left. false: the run has no directory.
  */
 const append = (path: string, text: string): boolean =>
-  unlessMissingSync(() => appendFileSync(path, `~\n${text}`, { mode: 0o600 })) !== null
+  nullIfMissingSync(() => appendFileSync(path, `~\n${text}`, { mode: 0o600 })) !== null
 
 /** Records a stop. false: the run has no directory. */
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createSerial } from '../../platform/serial.ts'
 import { mapInSlices } from '../../platform/slices.ts'
-import { unlessMissingSync } from '../backend/file-errors.ts'
+import { nullIfMissingSync } from '../backend/file-errors.ts'
 import { SessionRefused } from '../executor.ts'
 import { type ClaimedJournal, findMembers } from './end-job.ts'
 
@@ -60,8 +60,8 @@ async function listPids(runId: string, journal: ClaimedJournal): Promise<number[
 }
 
 function readPids(cgroup: string): number[] {
-  const text = unlessMissingSync(() => readFileSync(join(cgroup, 'cgroup.procs'), 'utf8')) ?? ''
-  const below = unlessMissingSync(() => readdirSync(cgroup, { withFileTypes: true })) ?? []
+  const text = nullIfMissingSync(() => readFileSync(join(cgroup, 'cgroup.procs'), 'utf8')) ?? ''
+  const below = nullIfMissingSync(() => readdirSync(cgroup, { withFileTypes: true })) ?? []
   const own = text.split('\n').filter(Boolean).map(Number)
   return [...own, ...below.flatMap((entry) => (entry.isDirectory() ? readPids(join(cgroup, entry.name)) : []))]
 }
@@ -92,7 +92,7 @@ function readLink(path: string): string {
 /** Lists the listeners on the port, of all processes in the server's network. */
 const listListeners = (port: number): Listener[] =>
   ['tcp', 'tcp6'].flatMap((table) => {
-    const text = unlessMissingSync(() => readFileSync(`/proc/net/${table}`, 'utf8')) ?? ''
+    const text = nullIfMissingSync(() => readFileSync(`/proc/net/${table}`, 'utf8')) ?? ''
     return text
       .split('\n')
       .slice(1)

@@ -13,7 +13,7 @@ import {
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readErrorCode, unlessMissingSync } from '../backend/file-errors.ts'
+import { nullIfMissingSync, readErrorCode } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { removeLinkTarget } from './run-files.ts'
 import { removeSnapshotCopies } from './snapshot-copy.ts'
@@ -135,4 +135,4 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
 const readFrom = promisify(read)
 
 /** Returns null if the file is missing. */
-export const openIfExists = (path: string): number | null => unlessMissingSync(() => openSync(path, 'r'))
+export const openIfExists = (path: string): number | null => nullIfMissingSync(() => openSync(path, 'r'))

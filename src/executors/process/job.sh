@@ -31,7 +31,7 @@ copy_output() {
   rm -r "$pipes"
 }
 
-# Waits two seconds for the copies, because leftover processes of the job may hold the pipes open.
+# Waits at most two seconds for the copies and then kills them, because leftover processes of the job may hold the pipes open.
 finish_copies() {
   exec 1>&- 8>&-
   { sleep 2; kill -KILL $copies; } &

@@ -237,6 +237,7 @@ export async function reportsDiskFull(place: Place): Promise<boolean> {
 
 /** true: the disk has no space for postmaster.pid and the end of the WAL. */
 export function isDiskFull({ home }: Place): boolean {
+  // The directory may be missing for a while.
   if (!existsSync(home)) return false
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin

@@ -242,6 +242,7 @@ const noRuns: readonly Running[] = []
 
 const nodesUnder = ({ placements }: Running): Iterable<string> => new Set(placements.map(({ nodeId }) => nodeId))
 
+/** Ignores `provisional`, the mark that the backend has not confirmed the node. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
   a.placements.length === b.placements.length &&
   a.placements.every((placement, at) => {

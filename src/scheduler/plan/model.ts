@@ -46,6 +46,7 @@ export interface Running {
 export const tiers = { interactive: 0, strict: 1, rotation: 2, backfilled: 3 } as const
 export type Tier = (typeof tiers)[keyof typeof tiers]
 
+/** Resources of victims, which exactly this job gets. */
 export interface Hold {
   id: string
   jobId: string

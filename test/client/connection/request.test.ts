@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createResponseFailure } from '../../../src/client/connection/http.ts'
 import { retryWaitMs } from '../../../src/client/connection/retry.ts'
 import type { Transport } from '../../../src/client/connection/streams.ts'
+import { openConnection } from '../../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../../src/client/generated/graphql.ts'
 import { createClient } from '../../../src/client/jobs/client.ts'
 import type { JobUpdate } from '../../../src/client/jobs/events.ts'
@@ -42,7 +43,7 @@ async function serve(...answers: { status?: number; retryAfter?: number; body: u
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const sleep = async (ms: number) => waits.push(ms)
-  return { client: createClient({ url, sleep, transports: ['polling'] }), asked, given: () => given }
+  return { url, client: createClient({ url, sleep, transports: ['polling'] }), asked, given: () => given }
 }
 
 afterEach(async () => {
@@ -178,6 +179,19 @@ describe('a GraphQL request', () => {
       retryable: true,
       message: expect.stringMatching(/^No server answers at http.*: .*ECONNREFUSED/),
     })
+  })
+})
+
+describe('the rest of a download', () => {
+  it('is refused, and not retried, if the response ignores the byte range', async () => {
+    const { url } = await serve({ body: 'the whole file' })
+    const connection = openConnection({ url })
+    await expect(connection.download('/download/x', { from: 3 }).next()).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      retryable: false,
+      message: expect.stringMatching(/ignores byte ranges; a proxy may remove them$/),
+    })
+    await connection.close()
   })
 })
 

@@ -9,7 +9,7 @@ export interface Bar {
   fromMs: number
   /** The end; null: unknown. */
   toMs: number | null
-  /** The latest likely start; null: the job is running, or the start is certain. */
+  /** The latest likely start; null: no later start is known. */
   latestStartMs: number | null
 }
 

@@ -144,7 +144,7 @@ const TailMessageRef = builder.unionType('TailMessage', {
 const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
 
 const batchBytes = 65_536
-/** Returns the number of default batches that fit into a batch of `bytes`, up to 16. */
+/** Returns the size of a batch in default batches, rounded up, from 1 to 16. */
 const countBatches = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
 
 builder.subscriptionField('jobStatus', (t) =>

@@ -23,6 +23,7 @@ function useTyped({ text, onChange }: Pick<FilterFieldProps, 'text' | 'onChange'
   useEffect(() => {
     if (!isEditing) setTyped(text)
   }, [text, isEditing])
+  // Only typing starts the pause, so nothing else is a dependency.
   useEffect(() => {
     // After "label:key=" the user has yet to type the value.
     if (!isEditing || typed === text || typed.endsWith('=')) return undefined
