@@ -35,7 +35,7 @@ describeConsole('the page of approvals', (subject) => {
     return (data as { job: { approval: never } }).job.approval
   }
 
-  it('accepts one decision if two leads decide in the same second, and tells the other who decided', async () => {
+  it('accepts one decision of two leads in the same second, and shows the other lead who decided', async () => {
     const id = await submit(server, 'contested', 'true', tokens['ann'])
     const pages = await Promise.all([open('ben'), open('cleo')])
     for (const page of pages) {

@@ -10,7 +10,7 @@ interface Facts {
   job: { id: string; events: { nodes: { at: string }[] } }
 }
 
-describeConsole('records', (subject) => {
+describeConsole('the console', (subject) => {
   let server: BerthServer
   let api: Api
   let page: Page
@@ -32,7 +32,7 @@ describeConsole('records', (subject) => {
     )
   const formatAt = (at = '') => formatMoment(Date.parse(at), Date.now())
 
-  it('the audit log shows names and times with seconds, and folds equal entries', async () => {
+  it('shows names and times with seconds in the audit log, and folds equal entries', async () => {
     await page.goto(`${server.url}/audit`)
     const [newest] = (await read()).auditLog.nodes
     await row(page, 'ann').filter({ hasText: 'user.create' }).getByText(formatAt(newest?.at)).waitFor()
@@ -46,7 +46,7 @@ describeConsole('records', (subject) => {
     expect(await row(page, 'first').count()).toBe(1)
   })
 
-  it('the audit log says that reading users failed, and retries', async () => {
+  it('shows in the audit log that the users could not be read, and retries', async () => {
     await page.route('**/graphql', (route) =>
       route.request().postData()?.includes('query FindUsers')
         ? route.fulfill({ json: { errors: [{ message: 'Not now.', extensions: { code: 'FORBIDDEN' } }] } })
@@ -60,14 +60,14 @@ describeConsole('records', (subject) => {
     await row(page, 'ann').filter({ hasText: 'user.create' }).waitFor()
   })
 
-  it('the audit log finds users by their whole names', async () => {
+  it('filters the audit log only by whole user names', async () => {
     await page.goto(`${server.url}/audit?actor=an`)
     await page.getByText('No user has the name an.').waitFor()
     await page.goto(`${server.url}/audit?actor=ann,%20admin`)
     await row(page, 'ann').filter({ hasText: 'user.create' }).waitFor()
   })
 
-  it('the events of a job have times with seconds', async () => {
+  it('shows the times of the events of a job with seconds', async () => {
     await page.goto(`${server.url}/jobs/${jobId}/events`)
     const [created] = (await read()).job.events.nodes
     await row(page, 'Submitted').getByText(formatAt(created?.at)).waitFor()

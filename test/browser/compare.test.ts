@@ -12,7 +12,7 @@ interface Facts {
   nodes: { state: string; runs: { nodes: { usage: { maxMemoryBytes: number | null } | null }[] } }[]
 }
 
-describeConsole('jobs side by side', (subject) => {
+describeConsole('the comparison of two jobs', (subject) => {
   let server: BerthServer
   let api: Api
   let page: Page
@@ -35,7 +35,7 @@ describeConsole('jobs side by side', (subject) => {
       { ids },
     )
 
-  it('states, first errors and usage are shown side by side, and differences are marked', async () => {
+  it('shows states, first errors and usage side by side, and marks differences', async () => {
     const isOver = async () => (await read()).nodes.map(({ state }) => state).join() === 'SUCCEEDED,FAILED'
     await until(isOver, { what: 'both jobs ended' })
     await page.goto(`${server.url}/jobs/compare?ids=${ids.join()}`)
@@ -60,7 +60,7 @@ describeConsole('jobs side by side', (subject) => {
     await page.getByRole('table', { name: 'Differences of the specs' }).locator('mark').first().waitFor()
   })
 
-  it('whole logs are compared line by line, with equal lines folded', async () => {
+  it('compares whole logs line by line, and folds equal lines', async () => {
     await page.getByText('1 line only in A, 1 only in B.').waitFor()
     const diff = page.getByRole('table', { name: 'Logs of A and B' })
     await diff.getByText('6 equal lines').waitFor()

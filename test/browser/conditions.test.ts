@@ -2,14 +2,14 @@ import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { describeConsole, localPools } from './support/console.ts'
 
-describeConsole('conditions', (subject) => {
+describeConsole('the console', (subject) => {
   let server: BerthServer
   beforeAll(async () => {
     // No process schedules the pool.
     server = await subject.start('conditions', { pools: localPools, server: { roles: ['api'] } })
   })
 
-  it('shows a condition within a minute, with its start and the next commands', async () => {
+  it('shows a condition within a minute, with the time of its start and the next commands', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/about`)

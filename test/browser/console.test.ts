@@ -39,7 +39,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('holds a list still under the pointer until the changes are asked for', async () => {
+    it('does not move the rows under the pointer until the user asks for the changes', async () => {
       await submit(server, 'first', 'sleep 600')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
@@ -54,7 +54,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('cancels the selected jobs by the keyboard', async () => {
+    it('cancels the selected jobs by keyboard', async () => {
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs?state=running`)
       await row(page, 'first').waitFor()
@@ -66,7 +66,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('opens a line of a log by its link, without the lines before it', async () => {
+    it('opens a log at the line that a link names, without loading the lines before it', async () => {
       const id = await submit(server, 'numbers', 'seq 300000')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs/${id}#L150000`)
@@ -86,7 +86,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('says that it has no connection during an outage, keeps its content, and reconnects by itself', async () => {
+    it('shows an outage of the connection, keeps its content, and reconnects without a click', async () => {
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       await row(page, 'numbers').waitFor()
@@ -102,7 +102,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('loads a stylesheet of a page again after a failure', async () => {
+    it('loads the stylesheet of a page again after a failure', async () => {
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       await row(page, 'numbers').waitFor()
@@ -117,7 +117,7 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
-    it('fits a phone', async () => {
+    it('fits the screen of a phone', async () => {
       const phone = await subject.openContext({ viewport: { width: 400, height: 800 } })
       const page = await phone.newPage()
       for (const path of ['/', '/jobs', `/jobs/${await submit(server, 'phone', 'echo hello')}`]) {
@@ -130,13 +130,13 @@ describeConsole('the console', (subject) => {
     })
   })
 
-  describe('of a server with users that executes documents of manifests only', () => {
+  describe('of a server with users, if documents.freeText is NONE', () => {
     let server: BerthServer
     beforeAll(async () => {
       server = await subject.startWithUsers('users', { server: { documents: { freeText: 'NONE' } } })
     })
 
-    it('asks for a token, keeps the page, and passes the token to another tab', async () => {
+    it('asks for a token, then shows the requested page, and shares the token with another tab', async () => {
       const id = await submit(server, 'shown', 'echo seen', adminToken)
       const context = await subject.openContext()
       const page = await context.newPage()

@@ -89,7 +89,7 @@ describeLongConsole('a large download', (subject) => {
   )
 
   it(
-    'resumes with curl after each cut connection',
+    'can be resumed with curl after each lost connection',
     () =>
       withFlatMemory(async () => {
         const file = join(subject.directory, 'long.log')

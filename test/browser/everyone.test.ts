@@ -58,7 +58,7 @@ const findCuts = (page: Page): Promise<string[]> =>
     return [...wide.map((box) => 'scrolls: ' + name(box)), ...controls.filter(isCut).map((each) => 'cut: ' + name(each))]
   })()`)
 
-describeLongConsole('every page, for everyone', (subject) => {
+describeLongConsole('every page of the console', (subject) => {
   let full: BerthServer
   let empty: BerthServer
   let jobId: string
@@ -109,7 +109,7 @@ describeLongConsole('every page, for everyone', (subject) => {
   const still = { reducedMotion: 'reduce' } as const
 
   it.each(['data', 'nothing', 'failures'])(
-    'no barrier is found in both themes, wide and narrow, with %s',
+    'passes the checks of axe, light and dark, wide and narrow, with %s',
     async (has) => {
       const page = await open(has === 'nothing' ? empty : full, still)
       if (has === 'failures') await page.route('**/graphql', (route) => route.fulfill({ json: refusal }))
@@ -126,7 +126,7 @@ describeLongConsole('every page, for everyone', (subject) => {
     },
   )
 
-  it('no barrier is found in panels, menus and dialogs, light and dark', async () => {
+  it('passes the checks of axe with its panels, menus and dialogs, light and dark', async () => {
     const page = await open(full, still)
     const found: string[] = []
     const look = async (where: string) => found.push(...(await findAll(page)).map((each) => `${where}: ${each}`))
@@ -151,12 +151,12 @@ describeLongConsole('every page, for everyone', (subject) => {
     await page.context().close()
   })
 
-  it('at 200 % zoom nothing is cut off, and no page scrolls sideways', async () => {
+  it('is not cut off and does not scroll sideways at a zoom of 200 %', async () => {
     const zoomed = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }
     expect(await visit(await open(full, zoomed), findCuts)).toEqual([])
   })
 
-  it('in forced colours without motion nothing moves, and focus and states are visible', async () => {
+  it('does not move and shows focus and states with forced colours and reduced motion', async () => {
     const page = await open(full, { ...still, forcedColors: 'active' })
     const movements = `document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 0).map(String)`
     const look = async () => {
@@ -167,7 +167,7 @@ describeLongConsole('every page, for everyone', (subject) => {
     expect(await visit(page, look)).toEqual([])
   })
 
-  it('the nine states differ without colour, also in forced colours', async () => {
+  it('shows the nine job states so that they differ without colour, also in forced colours', async () => {
     const page = await open(full, still)
     await showStates(page)
     await goInside(page, '/jobs')

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole } from './support/console.ts'
 
-describeConsole('the page of a job', (subject) => {
+describeConsole('the console', (subject) => {
   let server: BerthServer
   let context: BrowserContext
   const run = (flags: readonly string[], script: string) =>
@@ -20,7 +20,7 @@ describeConsole('the page of a job', (subject) => {
     context = await subject.openContext()
   })
 
-  it('says how a job ended, shows its last errors, and offers a change that would have helped', async () => {
+  it('shows how a job ended, its last errors, and a change that would have helped', async () => {
     const id = await run(['--name', 'late', ...small, '--max-run-time', '2s'], 'echo "ValueError: no data"; sleep 60')
     const page = await open(`/jobs/${id}`)
     await page.getByText('Failed on n1').waitFor()
@@ -33,7 +33,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('opens the form with the spec of a failed job by the button and by its key', async () => {
+  it('opens the form with the spec of a failed job by a button and by a key', async () => {
     const id = await run(['--name', 'broken\u202Etxt', ...small], 'exit 3')
     const page = await open(`/jobs/${id}`)
     const form = `${server.url}/jobs/new?from=${id}`
@@ -52,7 +52,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('shows artifacts as data, the spec in other languages, and a deletion while it is open', async () => {
+  it('shows artifacts as data, the spec in other languages, and a deletion of the job', async () => {
     const markdown = '# Result\\n\\n[bad](javascript:alert(1)) <b>raw</b>'
     const id = await run(
       ['--name', 'report', ...small],
@@ -75,7 +75,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('compares jobs, and shows a sweep live', async () => {
+  it('compares jobs, and shows a sweep that is updated live', async () => {
     const submitted = ['0.1', '0.2'].map((lr) =>
       run(['--name', `lr-${lr}`, ...small, '--label', 'sweep=s', '--label', `lr=${lr}`], `echo same; echo lr ${lr}`),
     )
@@ -92,7 +92,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('says why a job waits, and opens the form with a change', async () => {
+  it('shows why a job waits, and opens the form with a change', async () => {
     const holder = await run(['--name', 'holder', '--cpu', '2'], 'sleep 600')
     const id = await run(['--name', 'waiter', '--cpu', '2'], 'true')
     const page = await open(`/jobs/${id}`)
@@ -117,7 +117,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('opens the next and previous job of the list by the keys ] and [', async () => {
+  it('opens the next and the previous job of the list by the keys ] and [', async () => {
     const page = await open('/jobs')
     const rows = page.locator('[role=row][data-id]')
     await rows.nth(1).waitFor()
@@ -137,7 +137,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('completes labels in the filter, first their keys, then their values with the number of jobs', async () => {
+  it('completes label keys in the filter, then their values with the number of jobs', async () => {
     for (const color of ['red', 'red', 'blue'])
       await run(['--name', color, ...small, '--label', `color=${color}`, '--label', 'kind=paint'], 'true')
     const page = await open('/jobs')
@@ -153,7 +153,7 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
-  it('goes back to the list by Esc, with its filter and scroll position', async () => {
+  it('goes from a job back to the list by Esc, with its filter and scroll position', async () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
     await run(['--name', 'later', ...small, '--not-before', tomorrow, '--sweep', 'i=1..60'], 'true')
     const page = await open('/')

@@ -14,7 +14,7 @@ import { submit } from './support/console.ts'
 const print = (pauseSeconds: number) => `i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "line $i"
   if [ $((i % 40)) -eq 0 ]; then printf "part "; echo "error $i" >&2; sleep ${pauseSeconds}; echo "of $i"; fi; done`
 
-describe('a log that is followed', () => {
+describe('the log of a running job', () => {
   const directory = makeDirectory()
   let server: BerthProcess
   let proxy: CuttingProxy
@@ -69,7 +69,7 @@ describe('a log that is followed', () => {
     return Buffer.from(await response.arrayBuffer())
   }
 
-  it('shows every stored byte once after cut connections and kill -9 of the server', async () => {
+  it('is shown with every stored byte once after lost connections and kill -9 of the server', async () => {
     const jobId = await submit(server, 'followed', print(0.1))
     const lines = follow(jobId)
     for (const count of [300, 600]) {
@@ -84,7 +84,7 @@ describe('a log that is followed', () => {
     await compare(lines, jobId)
   })
 
-  it('is polled if a proxy blocks streams', async () => {
+  it('is read by polling if a proxy blocks streams', async () => {
     for (const kind of ['websocket', 'sse'] as const) proxy.blocked.add(kind)
     const jobId = await submit(server, 'polled', print(0.03))
     await compare(follow(jobId), jobId)

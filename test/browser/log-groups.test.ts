@@ -14,7 +14,7 @@ echo '--- Build'; seq 1 500000
 echo '+++ Test'; echo passed
 echo '--- Upload'; echo sent`
 
-describeConsole('groups of lines', (subject) => {
+describeConsole('groups of lines in a log', (subject) => {
   let server: BerthServer
   let context: BrowserContext
   let id: string
@@ -32,7 +32,7 @@ describeConsole('groups of lines', (subject) => {
     return page
   }
 
-  it('are folded in a million lines, and unfold at their place', async () => {
+  it('are folded in a log of a million lines, and unfold in place', async () => {
     const page = await open()
     await line(page, 2).getByText('499,992 lines').waitFor()
     const build = 499_996
@@ -55,7 +55,7 @@ describeConsole('groups of lines', (subject) => {
     await page.close()
   })
 
-  it('open at a match of the search', async () => {
+  it('unfold at a match of the search', async () => {
     const page = await open()
     await line(page, 2).getByText('499,992 lines').waitFor()
     await page.getByLabel('Search the log').fill('needle')
@@ -64,7 +64,7 @@ describeConsole('groups of lines', (subject) => {
     await page.close()
   })
 
-  it('open at a line that a link names', async () => {
+  it('unfold at a line that a link names', async () => {
     const page = await open('#L250000')
     await line(page, 250_000).getByText('249998').waitFor()
     expect(await line(page, 250_000).getAttribute('data-selected')).toBe('true')

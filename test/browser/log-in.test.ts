@@ -43,7 +43,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     JSON.stringify((await context.cookies(server.url)).map(({ value }) => value)),
   ]
 
-  it('returns to the page, renews the token during a live log without a gap, and ends in all tabs', async () => {
+  it('returns to the page, renews its token without a gap in a live log, and ends in all tabs', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     const sent: string[] = []
@@ -87,7 +87,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     ['state', /does not belong to a log-in/],
     ['nonce', /not valid/],
     ['code_verifier', /refused the log-in/],
-  ])('refuses a return with another %s', async (name, reason) => {
+  ])('is refused if the provider redirects back with another %s', async (name, reason) => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs`)
@@ -106,7 +106,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     await context.close()
   })
 
-  it('asks for a log-in in a dialog when the provider ends it, and keeps the input of the page', async () => {
+  it('is repeated in a dialog when the provider ends it, and the page keeps its input', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs`)

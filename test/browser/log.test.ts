@@ -34,7 +34,7 @@ describeConsole('the log of a job in the console', (subject) => {
     JSON.parse(await berth(server, ['api', `{ job(id: "${jobId}") { currentRun { id } } }`])).job.currentRun.id
   const line = (page: Page, number: number) => page.locator(`[data-line="${number}"]`)
 
-  it('shows hostile texts as text', async () => {
+  it('shows HTML and control characters in the output as text', async () => {
     const page = await open('#L1')
     await line(page, 1).getByText('<script>window.wasRun=1</script><img').waitFor()
     const links = line(page, 2).locator('[data-text] a')
@@ -49,7 +49,7 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.close()
   })
 
-  it('shows the first match while the user types, and delays moves until the search has results', async () => {
+  it('shows the first match while the user types, and moves on when the search has results', async () => {
     const page = await open('#L1000')
     const release = Promise.withResolvers<void>()
     await page.route('**/graphql', async (route) => {
@@ -74,7 +74,7 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.close()
   })
 
-  it('shows a gap at its place, and does not call an ended log with a gap complete', async () => {
+  it('shows a gap at its position, and does not call the log of an ended job with a gap complete', async () => {
     const go = join(subject.directory, 'go')
     const lossy = await submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)
     const page = await context.newPage()

@@ -25,7 +25,7 @@ describeConsole('the metrics of jobs', (subject) => {
     context = await subject.openContext()
   })
 
-  it('are drawn on the page of a job, and updated while it runs', async () => {
+  it('are drawn on the page of a job, and updated while the job runs', async () => {
     const go = join(subject.directory, 'go')
     const wait = `while [ ! -e '${go}' ]; do sleep 0.1; done`
     const script = `${report('loss=3')}; ${wait}; ${report('loss=0.125', 'acc=0.5')}; sleep 600`
@@ -43,7 +43,7 @@ describeConsole('the metrics of jobs', (subject) => {
     await page.close()
   })
 
-  it('are compared between jobs, and sort a sweep with the best job first', async () => {
+  it('are compared between jobs, and the jobs of a sweep are sorted with the best one first', async () => {
     const ids = await Promise.all([
       submit('worse', '0.1', report('val/loss=0.9', 'acc=0.1')),
       submit('better', '0.01', report('val/loss=0.3', 'acc=0.7')),

@@ -194,7 +194,7 @@ const numbersMin = 40
 
 const testMsMax = 300_000
 
-describeLongConsole('numbers of pages', (subject) => {
+describeLongConsole('the numbers on the pages of the console', (subject) => {
   let database: TestDatabase
   let env: Record<string, string>
   let server: BerthProcess
@@ -226,7 +226,7 @@ describeLongConsole('numbers of pages', (subject) => {
   })
 
   it(
-    'equal the answers of the API while jobs change',
+    'are those of the API while jobs change',
     async () => {
       await Promise.all([storm.blow(changes), pages.awaitTruth({ isMoving: true })])
       const shown = (await pages.readAll()).flat().flatMap((text) => text?.match(/\d+/g) ?? [])
@@ -236,7 +236,7 @@ describeLongConsole('numbers of pages', (subject) => {
   )
 
   it(
-    'equal the answers of the API after the server was killed',
+    'are those of the API after the server was killed',
     async () => {
       await storm.blow(changes / 2)
       await server.end('SIGKILL')

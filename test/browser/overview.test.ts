@@ -44,7 +44,7 @@ interface OverviewFacts {
   jobCounts: { rows: { key: string; count: number }[] }
 }
 
-describeConsole('numbers of the first pages', (subject) => {
+describeConsole('the console', (subject) => {
   let database: TestDatabase
   let server: BerthServer
   let api: Api
@@ -63,7 +63,7 @@ describeConsole('numbers of the first pages', (subject) => {
     await database?.close()
   })
 
-  it('the overview shows an operator the holders of GPUs, the waiting jobs, and the jobs of the last day', async () => {
+  it('shows to an operator the users of GPUs, the waiting jobs, and the jobs of the last day', async () => {
     const [ann, ben] = [await createPerson(server, 'ann'), await createPerson(server, 'ben')]
     const long = { SIM_RUN_SECONDS: '600' }
     const h100 = simulate('on-h100', 2, long)
@@ -111,7 +111,7 @@ describeConsole('numbers of the first pages', (subject) => {
     expect(await page.getByRole('main').locator('strong').allInnerTexts()).not.toContain('0')
   })
 
-  it('a bar of the last day describes its job and opens it', async () => {
+  it('describes the job of a bar of the last day, and opens the job by a click', async () => {
     await page.goto(`${server.url}/?rows=user`)
     const day = page.getByRole('region', { name: 'Last 24 hours' })
     await day.getByRole('link', { name: 'ben', exact: true }).waitFor()
@@ -126,7 +126,7 @@ describeConsole('numbers of the first pages', (subject) => {
       .waitFor()
   })
 
-  it('the overview counts jobs that failed in the last day, also if they were submitted earlier', async () => {
+  it('counts jobs that failed in the last day, also if they were submitted earlier', async () => {
     for (let i = 0; i < failures; i++) await submit(server, `old-${i}`, 'exit 3', adminToken)
     const count = "SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'"
     await until(async () => (await database.db.sql.query<{ n: number }>(count))[0]?.n === failures + 1, {
@@ -143,7 +143,7 @@ describeConsole('numbers of the first pages', (subject) => {
     expect(new URL(page.url()).searchParams.get('ended')).toBe('24h')
   })
 
-  it('the jobs of users beyond the hundredth are counted', async () => {
+  it('counts the jobs of all users if there are more than a hundred', async () => {
     const create = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { __typename } }'
     for (let i = 0; i < users; i++) await api.ask(create, { input: { name: `ann${i}`, level: 'RESEARCHER' } })
     await berth(server, ['user', 'create', 'zoe'], adminToken)
@@ -157,7 +157,7 @@ describeConsole('numbers of the first pages', (subject) => {
     await row(page, 'zoe').getByRole('link', { name: '1', exact: true }).waitFor()
   })
 
-  it('a viewer sees no actions that the server would refuse', async () => {
+  it('does not offer a viewer actions that the server would refuse', async () => {
     await berth(server, ['user', 'create', 'eve', '--level', 'VIEWER'], adminToken)
     const token =
       (await berth(server, ['token', 'create', 'test', '--user', 'eve'], adminToken)).split('\n').at(-1) ?? ''

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 
-describeLongConsole('administration', (subject) => {
+describeLongConsole('the console for administrators', (subject) => {
   let server: BerthServer
   let context: BrowserContext
   let page: Page
@@ -13,7 +13,7 @@ describeLongConsole('administration', (subject) => {
     page = await context.newPage()
   })
 
-  it('creates a user and a token, with which the user sees less', async () => {
+  it('creates a user and a token, with which the user sees less than the administrator', async () => {
     await page.goto(`${server.url}/people/users`)
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByLabel('Log-in name').fill('admin')
@@ -82,7 +82,7 @@ describeLongConsole('administration', (subject) => {
     await page.getByText('No secrets match').waitFor()
   })
 
-  it('names who changed an object in the meantime, and keeps the input', async () => {
+  it('names the user who changed an object in the meantime, and keeps the input', async () => {
     await page.goto(`${server.url}/people/users`)
     await page.getByRole('button', { name: 'ann', exact: true }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -132,7 +132,7 @@ describeLongConsole('administration', (subject) => {
     await expect.poll(() => berth(server, ['limits'], adminToken)).toMatch(/running jobs +0/)
   })
 
-  it('fits a phone', async () => {
+  it('fits the screen of a phone', async () => {
     const phone = await subject.openContext({ viewport: { width: 400, height: 800 } }, { server, token: adminToken })
     const small = await phone.newPage()
     const paths = [

@@ -100,7 +100,7 @@ const pools = [...localPools, { name: 'gpu', executor: 'simulated', nodes: [{ na
 
 const levelsWithScopes = userLevels.flatMap((level) => tokenScopes.map((scope) => ({ level, scope })))
 
-describeLongConsole('what the viewer may not do', (subject) => {
+describeLongConsole('an action without its permission', (subject) => {
   let server: BerthServer
   let jobId: string
   const tokens = new Map<string, string>()
@@ -134,7 +134,7 @@ describeLongConsole('what the viewer may not do', (subject) => {
     return { page, close: () => context.close() }
   }
 
-  it.each(levelsWithScopes)('is not offered to a $level with the scope $scope', async ({ level, scope }) => {
+  it.each(levelsWithScopes)('is not offered to a $level with a token of the scope $scope', async ({ level, scope }) => {
     const token = tokens.get(`${level} ${scope}`) ?? ''
     const query = `{ viewer { permissions } job(id: "${jobId}") { allowedActions } }`
     const { data } = await ask(server.url, query, {}, token)
@@ -153,10 +153,10 @@ describeLongConsole('what the viewer may not do', (subject) => {
     await close()
   })
 
-  describe('and is forced', () => {
-    const weak = { 'a viewer': 'VIEWER ADMIN', 'a token to read with': 'ADMIN READ' } as const
+  describe('that is sent nevertheless', () => {
+    const weak = { 'a viewer': 'VIEWER ADMIN', 'a token with the scope READ': 'ADMIN READ' } as const
 
-    it.each(Object.entries(weak))('is refused in place, with the reason for %s', async (_who, key) => {
+    it.each(Object.entries(weak))('shows the refusal with the reason beside the action, for %s', async (_who, key) => {
       const { page, close } = await open(adminToken)
       // The page is that of an administrator; its mutations arrive with the other token.
       await page.route('**/graphql', (route) => {

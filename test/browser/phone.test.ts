@@ -71,7 +71,7 @@ describeConsole('the console on a phone', (subject) => {
     return found
   }
 
-  it('links and checkboxes have large touch targets', async () => {
+  it('has large touch targets for links and checkboxes', async () => {
     const paths = [
       ...['/', '/jobs', `/jobs/${id}`, `/jobs/${id}/events`, '/jobs/compare', `/jobs/compare?ids=${id},${other}`],
       ...['/workload/local', '/cluster/local?view=table', '/sweeps/sweep/lr', '/people/users', '/usage'],
@@ -79,11 +79,11 @@ describeConsole('the console on a phone', (subject) => {
     expect(await visit(paths, (page) => page.evaluate(findSmallTargets))).toEqual([])
   })
 
-  it('headings are in order on every page', async () => {
+  it('has headings in order on every page', async () => {
     expect(await visit(listPages({ jobId: id }), (page) => page.evaluate(findJumps))).toEqual([])
   })
 
-  it('a matrix scrolls in its own focusable box', async () => {
+  it('scrolls a matrix in its own focusable box', async () => {
     const page = await phone.newPage()
     await page.goto(`${server.url}/sweeps/sweep/lr`)
     const box = page.getByRole('region', { name: 'Matrix of the jobs' })
@@ -94,7 +94,7 @@ describeConsole('the console on a phone', (subject) => {
     await page.close()
   })
 
-  it('the number of updates of a progress line is legible', async () => {
+  it('shows the number of updates of a progress line with enough contrast', async () => {
     const page = await phone.newPage()
     await page.goto(`${server.url}/jobs/${id}`)
     await page.getByText('3 updates').waitFor()
@@ -105,7 +105,7 @@ describeConsole('the console on a phone', (subject) => {
     await page.close()
   })
 
-  it('the log-in dialog shows the name of the installation', async () => {
+  it('shows the name of the installation in the log-in dialog', async () => {
     const page = await (await subject.openContext({ viewport: { width: 400, height: 800 } })).newPage()
     await page.goto(server.url)
     await page.getByRole('heading', { name: 'Log in to GPU lab' }).waitFor()

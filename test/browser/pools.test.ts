@@ -14,7 +14,7 @@ const pools = [
 ]
 const queues = [{ name: 'default', pool: 'gpu' }]
 
-describeLongConsole('the pages of a pool', (subject) => {
+describeLongConsole('the console for pools', (subject) => {
   let server: BerthProcess
   let context: BrowserContext
   let page: Page
@@ -30,7 +30,7 @@ describeLongConsole('the pages of a pool', (subject) => {
   const open = (path: string) => page.goto(server.url + path)
   const line = (name: string) => row(page, name).filter({ hasText: /Queued/ })
 
-  it('the workload page follows jobs of other users, and a changed limit starts them', async () => {
+  it('updates the workload page for jobs of other users, which start when a limit is changed', async () => {
     await submit('first')
     await submit('second')
     await open('/workload/gpu')
@@ -55,7 +55,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     await page.waitForURL(/\/jobs\/job_/)
   })
 
-  it('a change without the permission is refused in place, and the input stays', async () => {
+  it('shows a refused change beside its form, and keeps the input', async () => {
     await run('user', 'create', 'eve', '--level', 'ADMIN')
     const token = await run('token', 'create', 'eve', '--user', 'eve')
     const own = await subject.openContext({}, { server, token })
@@ -74,7 +74,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     await own.close()
   })
 
-  it('the cluster shows holders and changes of nodes, also after the server was killed', async () => {
+  it('shows on the cluster page the users and changes of nodes, also after the server was killed', async () => {
     await open('/cluster/gpu?view=table')
     await row(page, 'first').getByText('6 of 8').waitFor()
     await run('node', 'cordon', 'a2', '--reason', 'new cables')
@@ -96,7 +96,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     await row(page, 'a1').getByText('draining').waitFor()
   })
 
-  it('the map shows the same nodes as the table, and a click opens a node', async () => {
+  it('shows the same nodes on the map as in the table, and opens a node by a click', async () => {
     await open('/cluster/gpu?fits=4+GPU+>=+80+GiB')
     await page.getByText('0 of 2 nodes have room now').waitFor()
     const map = page.getByRole('img', { name: 'Map of 2 nodes with 16 GPUs' })
@@ -111,7 +111,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     await page.getByText('The pool has no node none').waitFor()
   })
 
-  it('fit a phone', async () => {
+  it('fits the pages of a pool on a phone', async () => {
     const phone = await subject.openContext({ viewport: { width: 400, height: 800 } }, { server, token: adminToken })
     const narrow = await phone.newPage()
     for (const path of ['/workload', '/cluster', '/usage?from=1h']) {

@@ -42,7 +42,7 @@ describeConsole('the ports of a job', (subject) => {
     context = await subject.openContext({}, { server, token: adminToken })
   })
 
-  it('are pages of their own origin, with WebSockets and cookies that no other job gets', async () => {
+  it('have their own origins, with WebSockets, and with cookies that other jobs do not receive', async () => {
     const from = await context.newPage()
     const [first, second] = [await servePage(server, 'first'), await servePage(server, 'second')]
     const page = await openPort(from, server.url, first)
@@ -68,7 +68,7 @@ describeConsole('the ports of a job', (subject) => {
     await Promise.all([from, page, other].map((each) => each.close()))
   })
 
-  it('is reached by berth forward, with its WebSocket', async () => {
+  it('can be reached through berth forward, also with a WebSocket', async () => {
     const { id, port } = await servePage(server, 'forwarded')
     const commandLine = new CommandLine(subject.directory, { BERTH_URL: server.url, BERTH_TOKEN: adminToken })
     const forward = commandLine.start(['forward', id, `0:${port}`])
@@ -85,7 +85,7 @@ describeConsole('the ports of a job', (subject) => {
 describeConsole('the ports of a job over https', (subject) => {
   const run = hasProgram('nginx') ? it : it.skip
 
-  run('are pages whose cookies reach neither other jobs nor the console', async () => {
+  run('are pages whose cookies are sent neither to other jobs nor to the console', async () => {
     const at = await freePort()
     const url = `https://berth.test:${at}`
     const server = await subject.startWithUsers('https', { server: { jobsHost: 'jobs.test', publicUrl: url } })

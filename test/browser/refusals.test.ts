@@ -14,13 +14,13 @@ const details = {
 const problem = schema.getType('Problem')
 const members = isAbstractType(problem) ? schema.getPossibleTypes(problem).map(({ name }) => name) : []
 
-describeLongConsole('a refusal', (subject) => {
+describeLongConsole('the refusal of an action', (subject) => {
   let server: BerthServer
   beforeAll(async () => {
     server = await subject.startWithUsers('refusals')
   })
 
-  it.each(members)('by a %s is shown in the open dialog, which keeps its input', async (member) => {
+  it.each(members)('with %s is shown in the open dialog, which keeps its input', async (member) => {
     const id = await submit(server, 'refused', 'sleep 600', adminToken)
     const context = await subject.openContext({}, { server, token: adminToken })
     const page = await context.newPage()

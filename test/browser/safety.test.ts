@@ -14,7 +14,7 @@ describeConsole('the console and other pages', (subject) => {
     server = await subject.start('single')
   })
 
-  it('can be opened by a link of another site, which cannot embed it, read it or post to it', async () => {
+  it('can be opened by a link on another site, which cannot embed it, read it or post to it', async () => {
     const id = await submit(server, 'linked', 'echo seen')
     const html = `<a href="${server.url}/jobs/${id}">job</a> <img src="${server.url}/favicon.svg">
       <iframe src="${server.url}/about"></iframe> <iframe name="target"></iframe>
@@ -39,7 +39,7 @@ describeConsole('the console and other pages', (subject) => {
     await new Promise((resolve) => other.close(resolve))
   })
 
-  it('reloads the page once if a chunk of it is gone after an update', async () => {
+  it('reloads a page once if one of its scripts is missing after an update of the server', async () => {
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(server.url)
@@ -110,7 +110,7 @@ describeConsole('the console and other pages', (subject) => {
     await context.close()
   })
 
-  it('shows hostile texts as they are', async () => {
+  it('shows HTML in the texts of a job as text', async () => {
     const script = `berth progress 0.5 -m "$0"
       printf %s "$0" | berth artifact "$0" --media-type text/markdown --file -
       echo "$0"; head -c 65536 /dev/zero | tr '\\0' x`
@@ -140,13 +140,13 @@ describeConsole('the console and other pages', (subject) => {
   })
 })
 
-describeConsole('a token that ends', (subject) => {
+describeConsole('a new token', (subject) => {
   let server: BerthServer
   beforeAll(async () => {
     server = await subject.startWithUsers('tokens')
   })
 
-  it('is asked for in a dialog, and the page keeps its input', async () => {
+  it('is requested in a dialog when the old one ends, and the page keeps its input', async () => {
     const token = await berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)
     const context = await subject.openContext()
     const page = await context.newPage()

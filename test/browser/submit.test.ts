@@ -28,7 +28,7 @@ describeConsole('the page of a new job', (subject) => {
     server = await subject.restart('submit', Number(new URL(server.url).port))
   }
 
-  it('submits only one job after a double click, a lost response and a reload', async () => {
+  it('submits only one job despite a double click, a lost response and a reload', async () => {
     const page = await openForm('once')
     // The server gets the submission; its answer never arrives.
     let lost = 0
@@ -50,7 +50,7 @@ describeConsole('the page of a new job', (subject) => {
     await page.close()
   })
 
-  it('submits one job if the server is killed before it has stored the job', async () => {
+  it('submits one job if the server is killed before it stores the job', async () => {
     const page = await openForm('unstored')
     process.kill(server.pid, 'SIGSTOP')
     const sent = page.waitForRequest(isSubmission)
@@ -105,7 +105,7 @@ describeConsole('the page of a new job', (subject) => {
     await page.close()
   })
 
-  it('marks a violation at its line of the YAML, and submits a sweep', async () => {
+  it('marks a violation at its line in the YAML, and submits a sweep', async () => {
     const page = await context.newPage()
     await page.goto(
       `${server.url}/jobs/new?view=yaml#spec=${encodeURIComponent('{"name":"swept","command":["true"]}')}`,

@@ -31,7 +31,7 @@ describeConsole('the terminal of a job', (subject) => {
   const shows = (page: Page, pattern: RegExp) =>
     until(async () => pattern.exec(await readScreen(page)), { what: `the terminal shows ${pattern}` })
 
-  it('runs a shell with its size and colours, and says how the shell ended', async () => {
+  it('runs a shell in its size and with colours, and shows how the shell ended', async () => {
     const page = await open()
     await page.getByText('not what is typed or printed').waitFor()
     await page.keyboard.type('stty size; printf "\\033[31mred \\033[38;2;250;250;1mtrue\\033[0m\\n"\n')
@@ -48,7 +48,7 @@ describeConsole('the terminal of a job', (subject) => {
     await page.close()
   })
 
-  it('sends a paste, in parts if it is large', async () => {
+  it('sends a pasted text, in parts if it is large', async () => {
     const page = await open()
     await page.keyboard.type('stty -echo; head -c 300000 | wc -c\n')
     await page.evaluate(`(() => {
@@ -60,7 +60,7 @@ describeConsole('the terminal of a job', (subject) => {
     await page.close()
   })
 
-  it('keeps escape sequences of the job inside of the terminal', async () => {
+  it('does not let escape sequences of the job act outside of the terminal', async () => {
     const page = await open()
     await page.evaluate(`navigator.clipboard.writeText('untouched')`)
     const title = await page.title()
@@ -92,7 +92,7 @@ describeConsole('the terminal of a job', (subject) => {
     await proxy.close()
   })
 
-  it('is accompanied by the forward command if ports have no host names', async () => {
+  it('is accompanied by the command berth forward if ports have no host names', async () => {
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs/${job}/ports`)
     await page.getByLabel('Port of the job').fill('6006')

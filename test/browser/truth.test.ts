@@ -31,7 +31,7 @@ const stormMsMax = 900_000
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-describeLongConsole('pages in a storm', (subject) => {
+describeLongConsole('the pages of the console under load', (subject) => {
   let database: TestDatabase
   let env: Record<string, string>
   /** The server that the pages reach through the proxy. */
@@ -158,7 +158,7 @@ describeLongConsole('pages in a storm', (subject) => {
   }
 
   it(
-    'show the data of the server after each kill, and a click opens the job that was drawn',
+    'show the data of the server after each kill, and a click opens the job in the clicked row',
     async () => {
       await pages.awaitTruth()
       await Promise.all([clickRows(), rage()])

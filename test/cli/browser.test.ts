@@ -17,7 +17,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-it('openBrowser opens only web pages, and only if the output is a terminal', async () => {
+it('openBrowser opens only http and https URLs, and only if the output is a terminal', async () => {
   const terminal = (columns: number) => ({ terminal: { columns } as Parameters<typeof openBrowser>[0]['terminal'] })
   await openBrowser(terminal(Number.POSITIVE_INFINITY), 'https://piped.example.org/')
   for (const address of ['file:///etc/passwd', 'vnc://a', 'https://a.example.org/?b=c&d'])

@@ -30,7 +30,7 @@ async function countCancelled(): Promise<number> {
   return rows.length
 }
 
-it('berth cancel of 10,000 jobs, interrupted twice and repeated, cancels all of them', async () => {
+it('berth cancel cancels all of 10,000 jobs when it is repeated after two interruptions', async () => {
   const asked = setup.cli.startOnTerminal(cancel, { env })
   await asked.find(/Cancel 10000 jobs\? \[y\/N\]/)
   asked.child.stdin?.write('y\r')
@@ -63,7 +63,7 @@ it('berth cancel of 10,000 jobs, interrupted twice and repeated, cancels all of 
   })
 })
 
-it('refusals are listed, and the first gives the exit code', async () => {
+it('berth cancel lists the jobs that it cannot cancel, and exits with the code of the first one', async () => {
   const { stdout: own } = await setup.cli.run(['submit', '-o', 'ids', '--mem', '1', '--', 'true'], { env })
   const ids = [foreign, own.trim(), 'job_nowhere']
   const { code, stdout, stderr } = await setup.cli.run(['cancel', ...ids, '-o', 'ids'], { env })

@@ -12,8 +12,8 @@ const { berth } = setup
 
 const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
 
-describe('submit', () => {
-  it('prints the id, and runs the job in the current directory', async () => {
+describe('berth submit', () => {
+  it('prints the id of the job, which runs in the current directory', async () => {
     const { code, stdout, stderr } = await berth('submit', '--', 'pwd')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -25,20 +25,20 @@ describe('submit', () => {
     expect((await berth('logs', stdout.trim())).stdout).toBe(`${setup.cli.home}\n`)
   })
 
-  it('--follow prints only the output on stdout, and exits with the code of the job', async () => {
+  it('--follow prints only the output of the job on stdout, and exits with its exit code', async () => {
     const followed = await berth('submit', '--mem', '1', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(followed.code).toBe(7)
     expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])
     expect(followed.stderr).toMatch(/^job_\w{26}\n(berth: .* is QUEUED.*\n)?job_\w{26} FAILED/)
   })
 
-  it('--wait exits with 0 for success and 70 without an exit code', async () => {
+  it('--wait exits with 0 if the job succeeds, and with 70 if it fails without an exit code', async () => {
     expect((await berth('submit', '--wait', '--', 'true')).code).toBe(0)
     const lost = await berth('submit', '--wait', '--workdir', '/nowhere/at/all', '--', 'true')
     expect(lost).toMatchObject({ code: 70, stderr: expect.stringContaining('FAILED') })
   })
 
-  it('reads a file written by --print-spec', async () => {
+  it('reads a job file that --print-spec wrote', async () => {
     const { stdout: spec } = await berth('submit', '--print-spec', '--name', 'from-file', '--tag', 't', '--', 'true')
     const file = join(setup.cli.home, 'job.yaml')
     await writeFile(file, spec)
@@ -47,8 +47,8 @@ describe('submit', () => {
   })
 })
 
-describe('inspecting jobs', () => {
-  it('ls shows tables, JSON and YAML', async () => {
+describe('berth', () => {
+  it('ls prints tables, JSON and YAML', async () => {
     const id = await submit('--name', 'looked-at', '--', 'true')
     await berth('wait', id)
     const { stdout } = await berth('ls', '--name', 'looked-*', '--state', 'succeeded')
@@ -58,7 +58,7 @@ describe('inspecting jobs', () => {
     expect((await berth('ls', '-o', 'yaml', '-n', '1')).stdout).toMatch(/^- id: job_/)
   })
 
-  it('info shows a job, or exits with 5 if it does not exist', async () => {
+  it('info prints a job, and exits with 5 if the job does not exist', async () => {
     const id = await submit('--', 'echo', 'a b')
     expect((await berth('info', id)).stdout).toMatch(/^command +echo 'a b'$/m)
     const { stdout } = await berth('info', await submit('--set', 'handler=/none.mjs'))
@@ -71,7 +71,7 @@ describe('inspecting jobs', () => {
     })
   })
 
-  it('logs shows the last lines, the whole output, or the events', async () => {
+  it('logs prints the last lines, the whole output or the events of a job', async () => {
     const id = await submit('--', 'seq', '1', '20000')
     await berth('wait', id)
     expect((await berth('logs', id, '--tail', '2')).stdout).toBe('19999\n20000\n')
@@ -81,7 +81,7 @@ describe('inspecting jobs', () => {
     )
   })
 
-  it('a closed pipe is not an error', async () => {
+  it('logs exits without an error if the reader closes the pipe', async () => {
     const id = await submit('--', 'seq', '1', '200000')
     await berth('wait', id)
     const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) =>
@@ -96,14 +96,14 @@ describe('inspecting jobs', () => {
   })
 })
 
-describe('ending jobs', () => {
-  it('cancel stops a job, and wait exits with 130', async () => {
+describe('berth', () => {
+  it('cancel stops a job, and berth wait exits with 130', async () => {
     const id = await submit('--', 'sleep', '600')
     expect((await berth('cancel', id, '--reason', 'enough')).stdout).toContain(id)
     expect((await berth('wait', id)).code).toBe(130)
   })
 
-  it('--follow shows why a job does not start', async () => {
+  it('submit --follow shows why a job does not start', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
     const args = ['submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true']
     const { written, find, ended } = setup.cli.start(args)
@@ -124,7 +124,7 @@ describe('ending jobs', () => {
     await berth('cancel', alive)
   })
 
-  it('Ctrl-C detaches from a followed job and reports that', async () => {
+  it('submit --follow stops at Ctrl-C, and reports that the job continues', async () => {
     const args = ['submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600']
     const { child, written, ended } = setup.cli.start(args)
     await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
@@ -140,8 +140,8 @@ describe('ending jobs', () => {
   })
 })
 
-describe('a command during a restart of the server', () => {
-  it('logs -f loses no byte, and up reports that a server is running', async () => {
+describe('berth during a restart of the server', () => {
+  it('logs -f loses no byte; afterwards, berth up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
     const follow = setup.cli.start(['logs', '-f', id])

@@ -86,7 +86,7 @@ async function logInToBoth(): Promise<void> {
 }
 
 describe('berth login --token', () => {
-  it('checks the token before it stores it', async () => {
+  it('checks the token with the server before it stores the token', async () => {
     const refused = await logIn(one.url, 'wrong')
     expect(refused).toEqual({
       code: 6,
@@ -102,7 +102,7 @@ describe('berth login --token', () => {
     expect((await account.run(['whoami'])).stdout).toMatch(/^user +ann of one\n[\s\S]*valid until +no end\n$/)
   })
 
-  it('replaces the token of the same server, and keeps the name', async () => {
+  it('replaces the token of a known server, and keeps the name of its context', async () => {
     await logIn(one.url, 'token-1', '--context', 'mine')
     await logIn(`${one.url}/graphql`, 'token-3')
     expect((await account.run(['context', 'ls', '-o', 'ids'])).stdout).toBe('mine\n')
@@ -111,7 +111,7 @@ describe('berth login --token', () => {
     expect(one.tokens).toEqual(['token-3'])
   })
 
-  it('never gives the name of a context to another server', async () => {
+  it('refuses the name of a context that belongs to another server', async () => {
     await logIn(one.url, 'token-1', '--context', 'mine')
     expect(await logIn(two.url, 'token-2', '--context', 'mine')).toMatchObject({
       code: 2,
@@ -130,7 +130,7 @@ describe('berth login --token', () => {
     [[], 'stdin is not a terminal; pass the token with "berth login --token - < file"'],
     [['--device'], () => `${one.url} offers no log-in by OpenID; use an API token with "berth login --token"`],
     [['--context', '../a'], '--context: "../a" is not a name; use a-z, 0-9 and . _ -, at most 63 characters'],
-  ])('with %j is refused in one line', async (args, message) => {
+  ])('is refused in one line with the arguments %j', async (args, message) => {
     const { code, stderr } = await account.run(['login', one.url, ...args])
     const text = typeof message === 'string' ? message : message()
     expect({ code, stderr }).toEqual({ code: 2, stderr: `berth: ${text}\n` })
@@ -152,7 +152,7 @@ describe('berth login --token', () => {
     expect((await interrupted.ended).code).toBe(130)
   })
 
-  it('needs no token for a server in single-user mode', async () => {
+  it('stores no token for a server in single-user mode', async () => {
     one.singleUser = true
     expect(await account.run(['login', one.url])).toMatchObject({
       code: 0,
@@ -164,7 +164,7 @@ describe('berth login --token', () => {
 describe('the files of contexts', () => {
   const files = () => join(home, 'config/berth')
 
-  it('are readable only for the own account', async () => {
+  it('can be read only by the own account', async () => {
     await logInToBoth()
     const modes = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
     expect(await modes(files())).toBe('700')
@@ -174,7 +174,7 @@ describe('the files of contexts', () => {
     expect((await readdir(join(files(), 'contexts'))).sort()).toEqual(['one.json', 'two.json'])
   })
 
-  it('with a token are refused, with the command to type, if other accounts may read them', async () => {
+  it('are refused, with the command that mends them, if other accounts may read a token in them', async () => {
     await logInToBoth()
     const path = join(files(), 'contexts/two.json')
     await chmod(path, 0o640)
@@ -189,7 +189,7 @@ describe('the files of contexts', () => {
     expect((await account.run(['whoami'])).code).toBe(0)
   })
 
-  it('that are broken are refused with the next step', async () => {
+  it('are refused, with the next step, if they are not valid JSON', async () => {
     await mkdir(join(files(), 'contexts'), { recursive: true })
     const path = join(files(), 'contexts/one.json')
     await writeFile(path, '{"url": 4', { mode: 0o600 })
@@ -221,13 +221,13 @@ describe('the server of a command', () => {
     ['is that of BERTH_CONTEXT', { env: () => ({ BERTH_CONTEXT: 'one' }), one: ['token-1'] }],
     ['is that of --context', { args: ['--context', 'one'], env: () => ({ BERTH_CONTEXT: 'two' }), one: ['token-1'] }],
     [
-      'is that of --context with its token, whatever the environment has',
+      'is that of --context, with its token, even if BERTH_URL and BERTH_TOKEN are set',
       { args: ['--context', 'one'], env: () => ({ BERTH_URL: two.url, BERTH_TOKEN: 'other' }), one: ['token-1'] },
     ],
     ['is that of BERTH_URL', { env: () => ({ BERTH_URL: one.url, BERTH_TOKEN: 'other' }), one: ['other'] }],
-    ['gets BERTH_TOKEN instead of the token of the context', { env: () => ({ BERTH_TOKEN: 'other' }), two: ['other'] }],
+    ['receives BERTH_TOKEN, not the token of the context', { env: () => ({ BERTH_TOKEN: 'other' }), two: ['other'] }],
     [
-      'gets the token of the context, if BERTH_URL has its origin',
+      'receives the token of the context if BERTH_URL has the origin of the context',
       { env: () => ({ BERTH_URL: `${two.url}/graphql` }), two: ['token-2'] },
     ],
   ])('%s', async (_, { args = [], env = () => ({}), one: first = [], two: second = [] }) => {
@@ -235,7 +235,7 @@ describe('the server of a command', () => {
     expect([one.tokens, two.tokens]).toEqual([first, second])
   })
 
-  it('does not get the token of a context with another origin', async () => {
+  it('does not receive the token of a context with another origin', async () => {
     for (const url of [one.url, one.url.replace('127.0.0.1', 'localhost')]) {
       const { code, stderr } = await account.run(['whoami'], { env: { BERTH_URL: url } })
       expect(code === 6 || code === 4).toBe(true)
@@ -245,7 +245,7 @@ describe('the server of a command', () => {
     expect(two.tokens).toEqual([])
   })
 
-  it('is chosen by --context before and behind the verb, and for the last job too', async () => {
+  it('is chosen by --context before or after the command name, and also for @last', async () => {
     for (const args of [
       ['--context', 'one', 'whoami'],
       ['--context=one', 'whoami'],
@@ -258,27 +258,27 @@ describe('the server of a command', () => {
     expect([one.tokens, two.tokens]).toEqual([Array(4).fill('token-1'), []])
   })
 
-  it('is contacted by "berth up" only if it is on this machine', async () => {
+  it('is not that of the context for "berth up", which looks for a server on this machine', async () => {
     await account.run(['context', 'use', 'one'])
     const { stdout } = await account.run(['up'], { env: { BERTH_PORT: new URL(two.url).port } })
     expect(stdout).toBe(`Berth 0.1.0 is already running at ${two.url}\n`)
     expect([one.tokens, two.tokens]).toEqual([[], [null]])
   })
 
-  it('is chosen in one place: only a log-in and "berth up" connect on their own', () => {
+  it('is chosen by one function, except for a log-in and "berth up"', () => {
     const connecting = code.filter(({ path, text }) => path.startsWith('src/cli/') && /\bcreateClient\(/.test(text))
     const paths = connecting.map(({ path }) => path.slice('src/cli/'.length))
     expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/new-credential.ts'])
   })
 
-  it('provides the values for completion', async () => {
+  it('provides the values for the completion of arguments', async () => {
     await account.run(['__complete', '--', 'ls', '--context', 'one', '--user', ''])
     expect([one.tokens, two.tokens]).toEqual([['token-1'], []])
     const { stdout } = await account.run(['__complete', '--', 'ls', '--context', ''])
     expect(stdout).toBe('one\t\ntwo\t\n')
   })
 
-  it('is refused, if the context does not exist', async () => {
+  it('is an error if the context does not exist', async () => {
     for (const options of [{ env: { BERTH_CONTEXT: 'three' } }, {}]) {
       const args = options.env ? ['whoami'] : ['whoami', '--context', 'three']
       expect(await account.run(args, options)).toEqual({
@@ -294,7 +294,7 @@ describe('the server of a command', () => {
 describe('berth context', () => {
   beforeEach(logInToBoth)
 
-  it('lists contexts without their tokens', async () => {
+  it('ls lists contexts without their tokens', async () => {
     const { stdout } = await account.run(['context'])
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/).map((cell) => cell.trim()))).toEqual([
       ['CURRENT', 'NAME', 'SERVER', 'USER', 'LOG-IN'],
@@ -305,7 +305,7 @@ describe('berth context', () => {
     expect((await account.run(['context', 'ls', '-o', 'json'])).stdout).not.toContain('token-')
   })
 
-  it('use changes the server of later commands', async () => {
+  it('use selects the server of later commands', async () => {
     expect(await account.run(['context', 'use', 'one'])).toMatchObject({
       code: 0,
       stderr: `The current context is one: ${one.url}\n`,
@@ -314,7 +314,7 @@ describe('berth context', () => {
     expect([one.tokens, two.tokens]).toEqual([['token-1'], []])
   })
 
-  it('rm removes contexts, and makes no other context current', async () => {
+  it('rm removes contexts, and does not make another context the current one', async () => {
     expect((await account.run(['context', 'rm', 'two', 'three'])).code).toBe(5)
     const { stdout } = await account.run(['context', 'ls', '-o', 'json'])
     expect(JSON.parse(stdout)).toMatchObject([{ id: 'one', isCurrent: false }])
@@ -323,7 +323,7 @@ describe('berth context', () => {
 })
 
 describe('berth logout', () => {
-  it('removes the token of one context', async () => {
+  it('removes the token of one context only', async () => {
     await logInToBoth()
     expect(await account.run(['logout', '--context', 'one'], { env: { BERTH_TOKEN: 'other' } })).toMatchObject({
       code: 0,

@@ -25,7 +25,7 @@ async function submitExpensive(): Promise<string> {
   return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
 }
 
-test('a configured approval rule blocks jobs; users approve and reject; the audit log records each step', async () => {
+test('an approval rule blocks jobs, users approve and reject them, and the audit log has each step', async () => {
   expect(await json('rules')).toMatchObject([{ name: 'expensive', condition: { costAbove: 50 } }])
   const [approved, rejected] = [await submitExpensive(), await submitExpensive()]
   const waiting = await json('approve')

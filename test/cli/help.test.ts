@@ -18,12 +18,12 @@ function* leaves(command: Command, path: readonly string[] = []): Generator<{ pa
 }
 const commands = [...leaves(program)].filter(({ path }) => !path.startsWith('__'))
 
-it('every command has examples, and no other name has', () => {
+it('the help has examples of every command, and of these commands only', () => {
   expect(Object.keys(examples).sort()).toEqual(commands.map(({ path }) => path).sort())
 })
 
 it.each(commands.map(({ path, command }) => [path, command] as const))(
-  'the examples of %s name its flags',
+  'the examples of berth %s use only flags of this command',
   (path, command) => {
     const flags =
       examples[path]
@@ -44,7 +44,7 @@ it.each([
   ],
   [['ls', '--state', 'wai'], ['waiting']],
   [['submit', '--', 'l'], []],
-])('%j is completed to %j', async (words, values) => {
+])('the arguments %j are completed to %j', async (words, values) => {
   expect((await complete(cli, program, words)).map(({ value }) => value)).toEqual(values)
 })
 
@@ -73,7 +73,7 @@ const changing = commands.filter(({ path, command }) => {
   return hasFields && !readers.includes(path)
 })
 
-it.each(changing.map(({ path }) => path))('%s refuses an unknown field before it calls the server', async (path) => {
+it.each(changing.map(({ path }) => path))('berth %s refuses an unknown field before its request', async (path) => {
   const fresh = createProgram(cli, () => 'berth', { stdout: process.stdout, stderr: process.stderr })
   const command = path
     .split(' ')

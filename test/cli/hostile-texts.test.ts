@@ -78,7 +78,7 @@ const hasHostile = (value: unknown): boolean =>
     : typeof value === 'object' && value !== null && Object.entries(value).flat().some(hasHostile)
 
 describe.each(verbs)('berth %s %s %s', (...args) => {
-  it.each(['table', 'wide'])('-o %s shows texts without control characters', async (format) => {
+  it.each(['table', 'wide'])('prints texts without their control characters with -o %s', async (format) => {
     const { stdout, stderr } = await run(...withJobs(args), '-o', format)
     expectInert(`${stdout}${stderr}`)
     // `spec` and `diff` quote texts.
@@ -86,13 +86,13 @@ describe.each(verbs)('berth %s %s %s', (...args) => {
     expect(stderr).toBe('')
   })
 
-  it.each(['json', 'jsonl', 'yaml'])('-o %s escapes texts and keeps their value', async (format) => {
+  it.each(['json', 'jsonl', 'yaml'])('escapes the control characters of texts with -o %s', async (format) => {
     const { stdout, stderr } = await run(...withJobs(args), '-o', format)
     expectInert(`${stdout}${stderr}`)
     expect(hasHostile(readValues(stdout, format))).toBe(true)
   })
 
-  it('-o ids prints ids or refuses', async () => {
+  it('prints only ids with -o ids, or refuses it', async () => {
     const { stdout, stderr } = await run(...withJobs(args), '-o', 'ids')
     expectInert(stderr)
     expect(stdout).toMatch(/^(\w+\n)*$/)
@@ -102,7 +102,7 @@ describe.each(verbs)('berth %s %s %s', (...args) => {
 describe('the output of a job', () => {
   const inert = lines.map((line) => line.replaceAll(unprintable, '\ufffd'))
 
-  it('is printed as exactly its bytes', async () => {
+  it('is printed unchanged, byte for byte', async () => {
     const bytes = `${lines.join('\n')}\n`
     expect(await run('logs', jobs.ended)).toMatchObject({ code: 0, stdout: bytes, stderr: '' })
     const follow = setup.cli.start(['logs', '-f', jobs.ended])
@@ -111,23 +111,23 @@ describe('the output of a job', () => {
     expect((await follow.ended).stdout).toBe(bytes)
   })
 
-  it('is prefixed with inert job names', async () => {
+  it('is prefixed with job names without control characters', async () => {
     const { stdout } = await run('logs', jobs.ended, jobs.ended)
     expect(stdout.split('\n').slice(0, lines.length)).toEqual(lines.map((line) => `${shown} | ${line}`))
   })
 
-  it('is inert in a search', async () => {
+  it('is printed without control characters in a search', async () => {
     const { stdout } = await run('logs', '--grep', '.', jobs.ended, jobs.ended)
     expect(stdout.split('\n').slice(0, lines.length)).toEqual(inert.map((line, i) => `${shown} | ${i + 1}:${line}`))
   })
 })
 
-describe('a live view in a pipe', () => {
+describe('a live view into a pipe', () => {
   it.each([
     [['top'], /USER[\s\S]*\n\n/],
     [['top', '-o', 'json'], /\n}\n/],
     [['ls', '-w'], new RegExp(`(.*"change".*\n){${hostileMarkup.length}}`)],
-  ])('%j is inert', async (args, pattern) => {
+  ])('prints no control characters: %j', async (args, pattern) => {
     const live = setup.cli.start(args)
     await live.find(pattern)
     live.child.kill('SIGINT')
@@ -136,7 +136,7 @@ describe('a live view in a pipe', () => {
   })
 })
 
-it('a live view on a terminal writes no text of a job that acts', async () => {
+it('a live view on a terminal prints no control characters of the texts of a job', async () => {
   for (const verb of ['ls -w', 'top']) {
     const live = setup.cli.startOnTerminal(verb.split(' '))
     await live.find(/\ufffd\[2J/)

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { guessMediaType, readTextFile } from '../../src/cli/reading/inside.ts'
 import { makeDirectory } from '../support/directory.ts'
 
-it('a file that is not UTF-8 is refused', async () => {
+it('a text file is refused if it is not in UTF-8', async () => {
   const cwd = makeDirectory()
   await writeFile(join(cwd, 'latin1'), Buffer.from('caf\xe9', 'latin1'))
   await writeFile(join(cwd, 'utf8'), 'café')
@@ -17,10 +17,10 @@ it.each([
   [['out/result.json', undefined, 'result'], 'application/json'],
   [[undefined, 's3://plots/loss.PNG', 'loss'], 'image/png'],
   [['-', undefined, 'report.md'], 'text/markdown'],
-])('the media type of %j is %s', (names, type) => {
+])('the media type of the artifact %j is %s', (names, type) => {
   expect(guessMediaType(names)).toBe(type)
 })
 
-it('a name without a known extension is refused if no media type is given', () => {
+it('an artifact needs a media type if the extension of its name is unknown', () => {
   expect(() => guessMediaType(['model.bin', undefined, 'model'])).toThrow('the media type is missing')
 })

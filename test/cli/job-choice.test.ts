@@ -28,8 +28,8 @@ async function info(job: string): Promise<unknown> {
   return stderr === '' ? JSON.parse(stdout) : stderr
 }
 
-describe('submit', () => {
-  it('--wait -o json prints the job as it ended', async () => {
+describe('berth submit', () => {
+  it('prints the finished job with --wait -o json', async () => {
     const waiting = setup.cli.begin(['submit', '--name', 'ended', '--wait', '-o', 'json', '--', 'true'])
     const [id] = await waiting.find(/job_\w{26}/)
     await berth('cancel', id)
@@ -37,7 +37,7 @@ describe('submit', () => {
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 130, job: { id, name: 'ended', state: 'CANCELLED' } })
   })
 
-  it('refuses an unknown field before it submits', async () => {
+  it('refuses an unknown field of --json before it submits the job', async () => {
     const refused = await berth('submit', '--name', 'wrong-field', '--json', 'id', '--', 'true')
     expect(refused).toMatchObject({
       code: 2,
@@ -50,12 +50,12 @@ describe('submit', () => {
 })
 
 describe('@last', () => {
-  it('is the newest job of a sweep', async () => {
+  it('means the newest job of a sweep', async () => {
     const [, newest] = (await submit('--sweep', 'n=1,2', '--', 'false')).split('\n')
     expect(await info('@last')).toMatchObject({ id: newest })
   })
 
-  it('is the newest job of a retry of many jobs', async () => {
+  it('means the newest job after a retry of many jobs', async () => {
     await submit('--label', 'sweep=last', '--sweep', 'n=1,2', '--', 'false')
     await berth('cancel', '--label', 'sweep=last', '--yes')
     const { stdout } = await berth('retry', '--with-label', 'sweep=last', '--yes', '-o', 'ids')
@@ -64,7 +64,7 @@ describe('@last', () => {
 })
 
 describe('a job', () => {
-  it('can be named by its name, which means the newest own job with this name', async () => {
+  it('can be given by its name, which means the newest own job with this name', async () => {
     const ann = await setup.server.user('ann', 'RESEARCHER')
     await submit('--name', 'resnet', '--', 'true')
     const newest = await submit('--name', 'resnet', '--', 'true')
@@ -75,13 +75,13 @@ describe('a job', () => {
     expect(await info(retried)).toMatchObject({ retryOf: { id: newest }, spec: { command: ['echo', 'resnet'] } })
   })
 
-  it('can be named by the end of its id if no other id ends so', async () => {
+  it('can be given by the end of its id if no other id has the same end', async () => {
     const id = await submit('--', 'true')
     expect(await info(id.slice(-8))).toMatchObject({ id })
     expect(await info(id.slice(-8).toUpperCase())).toMatchObject({ id })
   })
 
-  it('cannot be named by an end that several ids have', async () => {
+  it('cannot be given by the end of its id if several ids have the same end', async () => {
     const nodes = ['job_01abc', 'job_02abc', 'job_03xyz'].map((id) => ({ id }))
     const request = async (_: unknown, { filter }: { filter?: { name?: string } }) => ({
       viewer: { user: { id: 'user_1' } },
@@ -96,15 +96,15 @@ describe('a job', () => {
   })
 })
 
-describe('retry', () => {
-  it('with filters takes another command after "--"', async () => {
+describe('berth retry', () => {
+  it('with filters gives the new jobs the command after "--"', async () => {
     await berth('cancel', await submit('--name', 'by-filter', '--', 'false'))
     const { stdout } = await berth('retry', '--with-name', 'by-filter', '--yes', '-o', 'ids', '--', 'echo', 'again')
     expect(await info(stdout.trim())).toMatchObject({ spec: { command: ['echo', 'again'] } })
   })
 })
 
-it('why advises once on a job that ran out of memory', async () => {
+it('berth why does not repeat the advice of the server for a job that ran out of memory', async () => {
   const id = await submit('--', 'true')
   await berth('cancel', id)
   await setup.server.domain.db.sql.query(
@@ -116,14 +116,14 @@ it('why advises once on a job that ran out of memory', async () => {
   expect(stdout).toMatch(new RegExp(`^next +"berth logs --errors ${id}"$`, 'm'))
 })
 
-it('counts one job as "1 job"', async () => {
+it('berth submit --dry-run counts one job as "1 job"', async () => {
   expect((await berth('submit', '--sweep', 'n=1', '--dry-run', '--', 'true')).stderr).toBe(
     'berth: 1 job would be submitted\n',
   )
 })
 
 describe('a sweep', () => {
-  it('makes --wait end with the exit code of its worst job', async () => {
+  it('with --wait exits with the exit code of its worst job', async () => {
     const waiting = setup.cli.begin(['submit', '--label', 'sweep=waited', '--sweep', 'n=1..3', '--wait', '--', 'true'])
     await waiting.find(/3 jobs; "berth ls/)
     const label = setup.cli.begin(['wait', '--label', 'sweep=waited', '--json', 'id,state', '-o', 'jsonl'])
@@ -142,14 +142,14 @@ describe('a sweep', () => {
   })
 
   it.each([
-    ['a label of no job', ['wait', '--label', 'sweep=none'], 5],
+    ['a label that no job has', ['wait', '--label', 'sweep=none'], 5],
     ['a job and a label', ['wait', 'job_1', '--label', 'sweep'], 2],
     ['--follow', ['submit', '--sweep', 'n=1', '--follow', '--', 'true'], 2],
-  ])('%s is refused', async (_, words, code) => {
+  ])('is refused with %s', async (_, words, code) => {
     expect(await berth(...words)).toMatchObject({ code, stdout: '' })
   })
 
-  it('shows the logs of its jobs', async () => {
+  it('has its logs printed by berth logs --label', async () => {
     const ids = (await submit('--label', 'sweep=logged', '--name', 'lr {lr}', '--sweep', 'lr=1,2', '--', 'x')).split(
       '\n',
     )
@@ -183,17 +183,17 @@ describe('a sweep', () => {
     ],
     [[['SUCCEEDED', 0]], 0],
     [[], 0],
-  ] as const)('of %j exits with %i', (jobs, code) => {
+  ] as const)('with jobs that ended as %j exits with %i', (jobs, code) => {
     expect(findWorstExitCode(jobs.map(([state, exitCode]) => ({ state, exitCode }) as JobRowFragment))).toBe(code)
   })
 })
 
-it('info shows no run before the first run has started', async () => {
+it('berth info prints no run before the first run has started', async () => {
   expect((await berth('info', await submit('--', 'true'))).stdout).not.toMatch(/^run /m)
   expect((await berth('info', await submit('--attempts', '3', '--', 'true'))).stdout).toMatch(/^run +at most 3$/m)
 })
 
-describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
+describe.each([40, 80, 120])('on a terminal with %i columns', (columns) => {
   const lists = [
     'ls',
     'workload',
@@ -208,7 +208,7 @@ describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
     'rules',
   ]
 
-  it.each(lists)('%s fits', async (words) => {
+  it.each(lists)('the lines of berth %s fit', async (words) => {
     const env = { NO_COLOR: '1' }
     const { stdout } = await setup.cli.run(words.split(' '), { columns, env })
     // The first line of a workload is a sentence.

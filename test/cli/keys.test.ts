@@ -6,7 +6,7 @@ beforeAll(async () => {
   for (const name of ['train', 'evaluate', 'clean']) await setup.berth('submit', '--name', name, '--', 'true')
 })
 
-it('a command without its job prompts for one on a terminal, and typing filters the list', async () => {
+it('a command without a job shows a list of jobs on a terminal, and typing filters the list', async () => {
   const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?[\s\S]*clean[\s\S]*evaluate[\s\S]*train/)
   info.child.stdin?.write('eval')
@@ -17,7 +17,7 @@ it('a command without its job prompts for one on a terminal, and typing filters 
   expect(stdout).toMatch(/name[^\n]*evaluate/)
 })
 
-it('top cancels a job by keys, and restores the screen', async () => {
+it('berth top cancels a job by keys, and restores the screen', async () => {
   const top = setup.cli.startOnTerminal(['top'])
   await top.find(/> .*QUEUED[\s\S]*q quit/)
   top.child.stdin?.write('/clean\rc')
@@ -33,7 +33,7 @@ it('top cancels a job by keys, and restores the screen', async () => {
   )
 })
 
-it('a cancelled prompt, and a missing job in a pipe, are usage errors', async () => {
+it('a command without a job exits with a usage error in a pipe, or if its prompt is cancelled', async () => {
   const info = setup.cli.startOnTerminal(['info'])
   await info.find(/Which job\?/)
   info.child.stdin?.write('\u0003')

@@ -19,12 +19,12 @@ it('berth runs from any folder, through symbolic links, with its own Node', asyn
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-it('berth is found through PATH', async () => {
+it('berth runs if it is found through PATH', async () => {
   const { stdout } = await run('two', ['--version'], { cwd: '/', env: { PATH: `${folder}:${env.PATH}` } })
   expect(stdout).toMatch(/^\d/)
 })
 
-it('berth reports the remedy if nothing is installed', async () => {
+it('berth prints the remedy if its packages are not installed', async () => {
   await copyFile(join(root, 'berth'), join(folder, 'berth'))
   await expect(run(join(folder, 'berth'), [], { env })).rejects.toMatchObject({
     code: 1,
@@ -32,7 +32,7 @@ it('berth reports the remedy if nothing is installed', async () => {
   })
 })
 
-it('berth names the required Node version if only an older one, without WebSocket, is found', async () => {
+it('berth prints the required Node version if it finds only an older one, without WebSocket', async () => {
   const older = { ...env, NODE_OPTIONS: '--no-experimental-websocket' }
   await expect(run(process.execPath, [join(root, 'src/cli/main.ts'), 'ls'], { env: older })).rejects.toMatchObject({
     code: 2,
@@ -44,7 +44,7 @@ it('berth names the required Node version if only an older one, without WebSocke
   })
 })
 
-it('options of the job, before and after --, are not passed to Node', async () => {
+it('options of the command of a job, before and after --, are not passed to Node', async () => {
   const options = [
     '--env-file',
     '--env-file=x',
@@ -62,7 +62,7 @@ it('options of the job, before and after --, are not passed to Node', async () =
   expect(parse(stdout)).toEqual({ command: ['echo', ...many] })
 })
 
-it('an option that takes the -- before the command as its value is refused', async () => {
+it('an option without a value before -- is refused, and does not take -- as its value', async () => {
   const refusal = {
     code: 2,
     stderr: expect.stringMatching(/^berth: option '.+' has no value; write its value before "--"\n$/),
@@ -73,7 +73,7 @@ it('an option that takes the -- before the command as its value is refused', asy
     expect(await new CommandLine(folder).run(['submit', flag, '--', 'true'])).toMatchObject(refusal)
 })
 
-it('NODE_OPTIONS are passed to the programs of the user', async () => {
+it('NODE_OPTIONS is passed on to the command of a job', async () => {
   const theirs = { ...env, NODE_OPTIONS: '--import ./register.js' }
   const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', '--env', 'NODE_OPTIONS', 'node'], {
     env: theirs,

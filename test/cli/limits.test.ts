@@ -5,7 +5,7 @@ import { useBerth } from './server-and-cli.ts'
 const setup = useBerth()
 const { berth } = setup
 
-it('limits are shown and set, also for a project', async () => {
+it('berth limits shows and sets limits, also of a project', async () => {
   expect((await berth('limits')).stdout).toMatch(/^pool +local\nrunning jobs +unlimited$/m)
   const set = await berth('limits', 'set', '--max-concurrent', '5', '--user-max-concurrent', 'unlimited')
   expect(set).toMatchObject({ code: 0, stdout: expect.stringMatching(/^running jobs +5$/m), stderr: '' })
@@ -21,7 +21,7 @@ it('limits are shown and set, also for a project', async () => {
   expect((await berth('limits', 'scope', 'project', 'apollo', '--remove')).stdout).not.toContain('apollo')
 })
 
-it('invalid input is refused in one line', async () => {
+it('berth limits refuses invalid input in one line', async () => {
   expect(await berth('limits', 'set')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^berth: nothing to change/),
@@ -35,7 +35,7 @@ it('invalid input is refused in one line', async () => {
   expect(await berth('limits', '--pool', 'moon')).toMatchObject({ code: 5 })
 })
 
-it('--dry-run shows the outcome; --no-wait starts the job now, or is refused without storing it', async () => {
+it('--dry-run prints the outcome; --no-wait starts the job at once, or fails and stores no job', async () => {
   const dry = await berth('submit', '--dry-run', '-o', 'json', '--', 'true')
   const { estimatedStart, ...said } = JSON.parse(dry.stdout)
   expect(said).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], position: null })

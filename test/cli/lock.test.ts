@@ -14,7 +14,7 @@ beforeEach(async () => {
   path = join(folder, 'lock')
 })
 
-it('only one holder at a time has the lock, also after work that failed', async () => {
+it('only one caller at a time has the lock, also after the work of a caller failed', async () => {
   let holders = 0
   const most: number[] = []
   const work = async () => {
@@ -32,7 +32,7 @@ it('only one holder at a time has the lock, also after work that failed', async 
 const deadPid = 2 ** 22 + 1
 
 it.each([
-  ['of a process that died', `${hostname()} ${deadPid} a`, 0],
+  ['of a process that has ended', `${hostname()} ${deadPid} a`, 0],
   ['of another machine, after a long time', 'elsewhere 1 a', 200],
   ['that is empty, after a long time', '', 200],
 ])('a lock %s is removed', async (_, holder, ageSeconds) => {
@@ -45,8 +45,8 @@ it.each([
 
 it.each([
   ['of a process that lives', `${hostname()} ${process.pid} a`],
-  ['of another machine', 'elsewhere 1 a'],
-])('a lock %s is waited for', async (_, holder) => {
+  ['of another machine, after a short time', 'elsewhere 1 a'],
+])('a lock %s is not removed, and others wait', async (_, holder) => {
   await writeFile(path, holder)
   let isHeld = true
   const done = withLock(path, async () => isHeld)

@@ -16,7 +16,7 @@ afterEach(() => {
 const ann = 'ann@example.org'
 
 describe('berth login with the browser', () => {
-  it('logs in by the code flow, and whoami shows who, where and until when', async () => {
+  it('logs in by the authorization code flow; berth whoami shows the user, the server and the expiry', async () => {
     const account = await world.account()
     expect(await world.logIn(account)).toMatchObject({
       code: 0,
@@ -38,7 +38,7 @@ describe('berth login with the browser', () => {
     expect((await account.run(['whoami'])).stdout).toMatch(/valid until +renewed by the OpenID provider/)
   })
 
-  it('sends a challenge, a state and a nonce, and redirects to a local port', async () => {
+  it('sends a code challenge, a state and a nonce, and a redirect URL with a local port', async () => {
     const account = await world.account()
     const { child, find, ended } = account.start(['login', world.url])
     const [address] = await find(/http:\S+\/auth\?\S+/)
@@ -70,7 +70,7 @@ describe('berth login with the browser', () => {
     expect((await command.ended).code).toBe(0)
   })
 
-  it('gets a code that is useless without the verifier', async () => {
+  it('receives a code that is useless without the code verifier', async () => {
     const account = await world.account()
     const command = account.start(['login', world.url])
     const [address] = await command.find(/http:\S+\/auth\?\S+/)
@@ -87,7 +87,7 @@ describe('berth login with the browser', () => {
     await command.ended
   })
 
-  it('reports in one line that the user refused', async () => {
+  it('reports in one line that the user refused the log-in', async () => {
     const account = await world.account()
     const { command, returnUrl } = await world.beginLogIn(account)
     const refused = new URL(returnUrl)
@@ -125,7 +125,7 @@ describe('an ID token', () => {
 })
 
 describe('berth login --device', () => {
-  it('logs in with a code that a person enters elsewhere', async () => {
+  it('logs in with a code that the user enters on another machine', async () => {
     const account = await world.account()
     const command = account.start(['login', world.url, '--device'])
     const [, page, code, complete = ''] = await command.find(/Open (\S+) on any machine and enter (\S+), or (\S+)\n/)
@@ -138,7 +138,7 @@ describe('berth login --device', () => {
 })
 
 describe('berth logout', () => {
-  it('revokes the log-in at the provider and forgets it', async () => {
+  it('revokes the tokens at the provider, and removes them', async () => {
     const account = await world.account()
     await world.logIn(account)
     const { openId } = await world.readContext(account)
@@ -155,8 +155,8 @@ describe('berth logout', () => {
   })
 })
 
-describe('a log-in that ends', () => {
-  it('with its context is revoked too', async () => {
+describe('a log-in', () => {
+  it('is revoked when its context is removed', async () => {
     const account = await world.account()
     await world.logIn(account)
     const before = world.issuer.revocations
@@ -165,7 +165,7 @@ describe('a log-in that ends', () => {
     expect(existsSync(world.contextPath(account))).toBe(false)
   })
 
-  it('is removed even if the provider is unreachable', async () => {
+  it('is removed by logout even if the provider is unreachable', async () => {
     const account = await world.account()
     await world.logIn(account)
     const { openId } = await world.readContext(account)
@@ -177,12 +177,12 @@ describe('a log-in that ends', () => {
   })
 })
 
-describe('a provider without device log-in and revocation', () => {
+describe('an OpenID provider without device log-in and revocation', () => {
   const plain = new LoginWorld()
   beforeAll(() => plain.open({ isPlain: true }))
   afterAll(() => plain.close())
 
-  it('makes login refuse --device with the next step, and lets logout remove the log-in', async () => {
+  it('makes login refuse --device with the next step; logout still removes the log-in', async () => {
     const account = await plain.account()
     const { code, stderr } = await account.run(['login', plain.url, '--device'])
     expect(code).toBe(2)

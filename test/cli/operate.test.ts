@@ -5,7 +5,7 @@ import { useTestServer } from './server-and-cli.ts'
 const setup = useTestServer()
 const { berth } = setup
 
-it('the priority of a job is set and cleared', async () => {
+it('berth priority sets and clears the priority of a job', async () => {
   const jobId = await setup.server.submit()
   expect(await berth('priority', jobId, '45')).toMatchObject({ code: 0, stdout: expect.stringContaining(jobId) })
   expect(await setup.server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: 45 }])
@@ -16,7 +16,7 @@ it('the priority of a job is set and cleared', async () => {
   expect(await berth('priority', 'job_nowhere', '1')).toMatchObject({ code: 5 })
 })
 
-it('nodes are added, cordoned by name, and removed', async () => {
+it('berth node adds nodes, cordons them by name, and removes them', async () => {
   const gpus = ['--gpu', '{model: T4, memoryGib: 16, count: 2}', '--gpu', '{model: H100, memoryGib: 80}']
   const added = await berth('node', 'add', 'n2', '--cpu', '8.5', '--mem', '32', ...gpus)
   expect(added).toMatchObject({
@@ -39,7 +39,7 @@ it('nodes are added, cordoned by name, and removed', async () => {
   })
 })
 
-it('rm removes jobs that ended before a time', async () => {
+it('berth rm deletes jobs that ended before a given time', async () => {
   const jobId = await setup.server.submit()
   await berth('cancel', jobId)
   expect((await berth('rm', '--finished-until', '7d', '--yes')).stdout).toBe('')
@@ -47,7 +47,7 @@ it('rm removes jobs that ended before a time', async () => {
   expect((await berth('rm', '--finished-until', now, '--yes')).stdout).toBe('1 job deleted\n')
 })
 
-it('doctor exits with 1 on a finding; a scheduling pass requires a leader', async () => {
+it('berth doctor exits with 1 if it has findings; berth plan exits with 4 without a leader', async () => {
   await setup.server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
   expect(await berth('doctor')).toMatchObject({
     code: 1,

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('a live view reports a long outage once, and its end, but no short outage', () => {
+it('a live view reports the start and the end of a long outage once, and no short outage', () => {
   vi.useFakeTimers({ now: new Date(2030, 0, 31, 12) })
   const said: string[] = []
   let failure: RequestFailed | null = null

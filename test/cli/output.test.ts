@@ -46,17 +46,17 @@ it.each([
   [['-o', 'jsonl', '--json', 'id'], '{"id":"job_1"}\n{"id":"job_2"}\n'],
   [['--json', 'id,user.name', '-o', 'jsonl'], '{"id":"job_1","user":{"name":"ann"}}\n{"id":"job_2","user":null}\n'],
   [['--json', 'state', '-o', 'yaml'], '- state: RUNNING\n- state: QUEUED\n'],
-])('prints rows with %j', async (args, text) => {
+])('a list is printed as specified with %j', async (args, text) => {
   expect(await printed(args)).toBe(text)
 })
 
-it('prints whole objects as JSON', async () => {
+it('a list is printed with whole objects as JSON', async () => {
   expect(JSON.parse(await printed(['-o', 'json']))).toEqual(rows)
   expect(JSON.parse(await printed(['--json', 'user,id']))).toEqual(rows.map(({ user, id }) => ({ user, id })))
 })
 
 it.each([rows, []].map((given) => [given.length, given] as const))(
-  'refuses a field that the rows do not have, with %i rows',
+  'a list of %i rows refuses a field that its rows do not have',
   async (_, given) => {
     const refused = printed(['--json', 'id,user.colour'], given)
     await expect(refused).rejects.toMatchObject({
@@ -70,7 +70,7 @@ it.each([rows, []].map((given) => [given.length, given] as const))(
 it.each([
   ['-o', 'xml'],
   ['--json', ','],
-])('refuses %s %s', async (...args) => {
+])('a list refuses %s %s', async (...args) => {
   await expect(printed(args)).rejects.toMatchObject({ code: 'commander.invalidArgument' })
 })
 

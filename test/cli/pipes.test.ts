@@ -46,8 +46,8 @@ const verbs = [
   'webhooks ls',
 ]
 
-describe('in a pipe', () => {
-  it.each(verbs)('%s prints lines without colours, prompts and progress', async (verb) => {
+describe('a command in a pipe', () => {
+  it.each(verbs)('prints lines without colours, prompts and progress: %s', async (verb) => {
     const words = verb.split(' ').map((word) => (word === 'JOB' ? id : word))
     const { stdout, stderr } = await setup.cli.run(words)
     expect(stdout).toMatch(/^(?:[^\p{Cc}]*\n)*$/u)
@@ -59,17 +59,17 @@ describe('in a pipe', () => {
       env: { PATH: `${root}:${process.env['PATH']}`, HOME: setup.cli.home, BERTH_URL: setup.server.url },
     })
 
-  it('ids are words for xargs', async () => {
+  it('prints ids that xargs can read with -o ids', async () => {
     const { stdout } = await shell('berth ls -o ids | xargs -n 1 berth info -o json | grep -c \'"state": "QUEUED"\'')
     expect(stdout).toBe('3\n')
   })
 
-  it('a reader that closes the pipe ends the command without an error', async () => {
+  it('ends without an error when the reader closes the pipe', async () => {
     expect(await shell('berth ls -o jsonl | head -n 1 | wc -l')).toEqual({ stdout: '1\n', stderr: '' })
   })
 })
 
-it.runIf(existsSync('/dev/full'))('a full disk is reported in one line', () => {
+it.runIf(existsSync('/dev/full'))('a command reports a full disk in one line', () => {
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'submit', '--print-spec'], {
     stdio: ['ignore', full, 'pipe'],

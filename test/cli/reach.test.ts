@@ -37,14 +37,14 @@ const isReachable = (mutation: string) =>
   )
 
 describe('every mutation of the API', () => {
-  it.each(mutations)('%s has a command, or a reason why not', (mutation) => {
+  it.each(mutations)('has a command, or a reason in the table why it has none: %s', (mutation) => {
     expect({ mutation, isReachable: isReachable(mutation) }).toEqual({
       mutation,
       isReachable: !(mutation in elsewhere),
     })
   })
 
-  it('exists if the table has a reason for it', () => {
+  it('is in the schema if the table has a reason for it', () => {
     expect(Object.keys(elsewhere).filter((name) => !mutations.includes(name))).toEqual([])
   })
 })
@@ -52,7 +52,7 @@ describe('every mutation of the API', () => {
 describe('a sweep', () => {
   const parameters = readParameter('seed=1..2', readParameter('lr=0.1,0.01'))
 
-  it('has a job for each combination, with its values in command, environment and labels', () => {
+  it('has a job for each combination of values, with these in command, environment and labels', () => {
     const spec = { command: ['train', '--lr={lr}', '{seed}'], name: 'lr {lr}', labels: [{ key: 'team', value: 'ml' }] }
     const specs = expandSweep(spec, parameters, 'abc')
     expect(specs.map(({ command }) => command?.slice(1))).toEqual([
@@ -88,13 +88,13 @@ describe('a sweep', () => {
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: variables of a shell
 
   it.each([{ command: ['train', '--lr={lrr}'] }, { name: 'lr {lrr}' }, { arguments: ['{lrr}'] }])(
-    'refuses the name of no parameter in %j',
+    'refuses a name in braces that is not a parameter in %j',
     (spec) => {
       expect(() => expandSweep(spec, parameters, 's')).toThrow('{lrr} is not a parameter of the sweep')
     },
   )
 
-  it.each(['lr', '=1', 'a b=1', 'seed=4..1', 'seed=1..5000'])('refuses %s', (given) => {
+  it.each(['lr', '=1', 'a b=1', 'seed=4..1', 'seed=1..5000'])('refuses the parameter %s', (given) => {
     expect(() => readParameter(given)).toThrow('Expected')
   })
 

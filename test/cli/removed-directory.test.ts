@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
-test('commands run in a removed directory unless they need it', async () => {
+test('a command runs in a directory that was removed, unless it needs the directory', async () => {
   const folder = makeDirectory()
   const run = (...args: string[]) => {
     const command = `mkdir -p "${folder}" && cd "${folder}" && rmdir "${folder}" && exec "$0" "$@"`

@@ -71,11 +71,11 @@ describe('a table', () => {
     [false, {}, false],
     [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
     [true, { FORCE_COLOR: '0' }, false],
-  ])('on a terminal: %s, with %j, has colours: %s', (isTTY, env, coloured) => {
+  ])('with terminal %s and environment %j has colours: %s', (isTTY, env, coloured) => {
     expect(table(terminal(isTTY, env), rows, columns).includes('\u001b[31mone')).toBe(coloured)
   })
 
-  it('truncates names, and never ids, on a narrow terminal', () => {
+  it('truncates names, but not ids, on a narrow terminal', () => {
     const screen = (width: number) =>
       createTerminal({ stdout: Object.assign(stream(true), { columns: width }), stderr: stream(false), colour: false })
     const named = [{ title: 'NAME', cell: (row: string[]) => row[1] ?? '', shrinks: true }, ...columns.slice(0, 1)]
@@ -99,7 +99,7 @@ describe('a table', () => {
     }
   })
 
-  it('shows how long a job has run, also while it runs', () => {
+  it('shows how long a job ran, also while it is running', () => {
     const startedAt = new Date(Date.now() - 3_600_000 - 90_000).toISOString()
     const finishedAt = new Date(Date.parse(startedAt) + 125_000).toISOString()
     const ran = (job: Partial<JobRowFragment>) => table(terminal(false), [createJobRow(job)], jobColumns).split('\n')[1]
@@ -138,7 +138,7 @@ describe('texts of other users', () => {
   })
 })
 
-it('a sheet leaves out empty values', () => {
+it('the sheet of an object omits empty values', () => {
   expect(
     formatSheet(terminal(false), [
       ['job', 'j'],
@@ -148,7 +148,7 @@ it('a sheet leaves out empty values', () => {
   ).toBe('job  j\n')
 })
 
-describe('exit codes and errors', () => {
+describe('a command', () => {
   it.each<[JobState, number | null, number]>([
     ['SUCCEEDED', 0, 0],
     ['FAILED', 3, 3],
@@ -156,7 +156,7 @@ describe('exit codes and errors', () => {
     ['FAILED', 0, 70],
     ['INTERRUPTED', 143, 75],
     ['CANCELLED', 143, 130],
-  ])('of a job that is %s with %j let --wait exit with %i', (state, exitCode, code) => {
+  ])('that waits for a job in %s with the exit code %j exits with %i', (state, exitCode, code) => {
     expect(getJobExitCode({ state, exitCode })).toBe(code)
   })
 
@@ -170,51 +170,51 @@ describe('exit codes and errors', () => {
     ['UNREACHABLE', 4],
     ['QUERY_TOO_COMPLEX', 3],
     ['INTERNAL_SERVER_ERROR', 1],
-  ])('of %s are %i', (code, exitCode) => {
+  ])('that gets the error %s exits with %i', (code, exitCode) => {
     expect(createStopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
   })
 
   it.each([
     ['INTERNAL_SERVER_ERROR', 'see request id r1 in the log of the server'],
     ['GRAPHQL_VALIDATION_FAILED', undefined],
-  ])('with the code %s have the next step %s', (code, next) => {
+  ])('that gets the error %s suggests as the next step: %s', (code, next) => {
     expect(createStopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
   })
 
-  it('name a variable like a field of the input', () => {
+  it('names in an error the field of the input instead of a GraphQL variable', () => {
     const failure = new RequestFailed('BAD_REQUEST', 'Variable "$input.spec.notBefore": DateTime must be RFC 3339')
     expect(createStopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
   })
 
-  it('name every variable like a field of the input', () => {
+  it('names in an error the fields of the input instead of several GraphQL variables', () => {
     const message = 'Variable "$input.spec.command[0]": Not a string; Variable "$input.spec.command[1]": Not a string'
     expect(createStopForFailure(new RequestFailed('BAD_REQUEST', message)).message).toBe(
       'spec.command[0]: Not a string; spec.command[1]: Not a string',
     )
   })
 
-  it('of a missing object suggest the command that lists such objects', () => {
+  it('names the command that lists such objects if an object does not exist', () => {
     const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
     expect([createStop(problem, seeJobs).next, createStop(problem).next]).toEqual([seeJobs, undefined])
   })
 
-  it('of a foreign response include its URL', () => {
+  it('suggests to set BERTH_URL if the response is not from a Berth server', () => {
     const { exitCode, next } = createStopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
-  it('of the gate have only the advice of the gate', () => {
+  it('adds nothing to the advice of the server if the server refuses its headers', () => {
     expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
     expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
   })
 
-  it('contain the advice to retry only once', () => {
+  it('advises only once to try again', () => {
     const next = (message: string) => createStopForFailure(new RequestFailed('UNAVAILABLE', message)).next
     expect(next('The database is not available; try again')).toBeUndefined()
     expect(next('Bad Gateway')).toBe('try again in a moment')
   })
 
-  it('of a refusal list every violation', () => {
+  it('lists every violation of an invalid input', () => {
     const stop = createStop({
       __typename: 'InvalidInputProblem',
       code: 'INVALID_INPUT',

@@ -57,7 +57,7 @@ describe('a log-in by OpenID', () => {
     expect(await countRenewals(() => whoami(account))).toBe(0)
   })
 
-  it('is renewed after a command was killed while it renewed', async () => {
+  it('is renewed after a command was killed during the renewal', async () => {
     const account = await loggedIn()
     await age(account, { renewAtMs: 0, expiresAtMs: 0 })
     const { child, ended } = account.start(['--version'])
@@ -66,7 +66,7 @@ describe('a log-in by OpenID', () => {
     expect(await countRenewals(() => whoami(account))).toBe(1)
   })
 
-  it('that cannot be renewed makes a command say in one line how to log in again', async () => {
+  it('that has ended at the provider makes a command print in one line how to log in again', async () => {
     const account = await loggedIn()
     world.issuer.hasEnded = true
     await age(account, { renewAtMs: 0 })
@@ -80,7 +80,7 @@ describe('a log-in by OpenID', () => {
     expect((await account.run(['ls', '--context', world.contextName])).code).toBe(6)
   })
 
-  it('that the provider refuses to renew makes a command say the same', async () => {
+  it('without a refresh token makes a command print in one line how to log in again', async () => {
     const account = await loggedIn()
     const { openId } = await world.readContext(account)
     await world.changeContext(account, { openId: { ...openId, refreshToken: null, renewAtMs: 0 } })
@@ -92,7 +92,7 @@ describe('a log-in by OpenID', () => {
     })
   })
 
-  it('whose renewed token the server refuses is renewed only once', async () => {
+  it('is renewed only once if the server refuses also the new token', async () => {
     const account = await loggedIn()
     await world.server?.domain.db.sql.query('UPDATE "user" SET disabled = true')
     let end: Ended | undefined
@@ -104,7 +104,7 @@ describe('a log-in by OpenID', () => {
     expect(count).toBe(1)
   })
 
-  it('is used until it expires while the provider is unreachable, and then the command names the provider', async () => {
+  it('is used until it expires if the provider is unreachable; then the command names the provider', async () => {
     const account = await loggedIn()
     const { openId } = await world.readContext(account)
     const away = { ...openId, issuer: 'http://localhost:1', renewAtMs: 0 }
@@ -123,7 +123,7 @@ describe('a command that runs longer than its token lives', () => {
   beforeAll(() => short.open({ idTokenSeconds: 6 }))
   afterAll(() => short.close())
 
-  it('renews its token and continues', async () => {
+  it('renews the token and continues', async () => {
     const account = await short.account()
     await short.logIn(account)
     const command = account.start(['events', '-f', '-o', 'jsonl'])

@@ -12,7 +12,7 @@ pools:
 const setup = useBerth({ config })
 const { berth } = setup
 
-it('nodes are reserved, listed, used by jobs that name the reservation, and released', async () => {
+it('berth reservation reserves nodes for jobs that name the reservation, lists and releases them', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
   const made = await berth(
     'reservation',

@@ -23,7 +23,7 @@ function openScreen(rows = 5, columns = 20) {
   return { screen, stdout, take }
 }
 
-it('draws the first frame, then only the lines that changed', () => {
+it('the screen draws the first frame, and then only lines that changed', () => {
   const { screen, take } = openScreen()
   expect(take()).toBe('\u001b[?1049h\u001b[?25l\u001b[H\u001b[J')
   screen.draw('one\ntwo\nthree\n')
@@ -34,14 +34,14 @@ it('draws the first frame, then only the lines that changed', () => {
   expect(take()).toBe('')
 })
 
-it('cuts the view at the edges, and keeps its colours', () => {
+it('the screen cuts the view at its edges, and keeps the colours', () => {
   const { screen, take } = openScreen(1, 5)
   take()
   screen.draw('\u001b[31m訓練\u001b[39m done\ntwo\n')
   expect(take()).toBe('\u001b[1;1H\u001b[31m訓練\u001b[39m \u001b[0m\u001b[K')
 })
 
-it('draws every line again after a resize', () => {
+it('the screen draws every line again after a resize', () => {
   const { screen, stdout, take } = openScreen(3)
   screen.draw('one\n')
   take()
@@ -49,7 +49,7 @@ it('draws every line again after a resize', () => {
   expect(take()).toBe('\u001b[1;1Hone\u001b[K\u001b[2;1H\u001b[K\u001b[3;1H\u001b[K')
 })
 
-it('shows a message below the view', () => {
+it('the screen shows a message in the last line', () => {
   const { screen, take } = openScreen(3)
   screen.draw('one\ntwo\nthree\n')
   take()
@@ -57,7 +57,7 @@ it('shows a message below the view', () => {
   expect(take()).toBe('\u001b[3;1Hno server\u001b[K')
 })
 
-it('restores the screen once', () => {
+it('the screen restores the terminal once', () => {
   const { screen, take } = openScreen()
   take()
   screen.close()
@@ -66,7 +66,7 @@ it('restores the screen once', () => {
   expect(take()).toBe('\u001b[?25h\u001b[?1049l')
 })
 
-it('finds what changed between two lists', () => {
+it('the difference of two lists has the new, changed and removed rows', () => {
   const before = new Map([
     ['a', '1'],
     ['b', '1'],

@@ -14,7 +14,7 @@ const list = async (...args: string[]) =>
       `${team?.name ?? ownedBy?.name}/${name}`,
   )
 
-test('a secret is set from stdin, listed without its value, used by a job and removed', async () => {
+test('berth secret sets a secret for jobs from stdin, lists it without its value, and removes it', async () => {
   const made = await set('the value\n', 'API_KEY')
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^NAME +OWNER +SET +BY +USED\nAPI_KEY +local /) })
   expect(await list()).toEqual(['local/API_KEY'])
@@ -32,7 +32,7 @@ test('a secret is set from stdin, listed without its value, used by a job and re
   })
 })
 
-test('a team has its own secrets, apart from those of the user', async () => {
+test('the secrets of a team are separate from those of the user', async () => {
   await berth('team', 'create', 'ml')
   await set('value of the team', 'SHARED', '--team', 'ml')
   await set('own value', 'SHARED')
@@ -42,7 +42,7 @@ test('a team has its own secrets, apart from those of the user', async () => {
   expect(await list()).toEqual(['local/SHARED'])
 })
 
-test('a refusal of a wrong value or name does not show the value', async () => {
+test('the refusal of an invalid value or name does not show the value', async () => {
   expect(await set('\n', 'EMPTY')).toMatchObject({
     code: 2,
     stderr: 'berth: the value is empty; pass it with "berth secret set EMPTY < file"\n',
@@ -56,7 +56,7 @@ test('a refusal of a wrong value or name does not show the value', async () => {
   expect((await berth('submit', '-f', 'job.yaml')).stderr).toContain('secrets is not a list')
 })
 
-test.runIf(process.platform === 'linux')('a value is typed in without being shown', async () => {
+test.runIf(process.platform === 'linux')('the value of a secret is not shown while the user types it', async () => {
   const command = setup.cli.startOnTerminal(['secret', 'set', 'TYPED'])
   await command.find(/Value of TYPED: /)
   command.child.stdin?.write('typed value\r')

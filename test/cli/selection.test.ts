@@ -96,13 +96,13 @@ async function cancel(...args: string[]): Promise<string[]> {
   return done.map(({ id }) => id)
 }
 
-describe('a verb on all jobs that match', () => {
-  it('needs --yes without a terminal, and names the number of jobs', async () => {
+describe('a command on all jobs that match', () => {
+  it('requires --yes without a terminal, and prints the number of jobs', async () => {
     await expect(cancel('--queue', 'a')).rejects.toMatchObject({ exitCode: 2, message: 'the filters match 8 jobs' })
     expect(matching).toHaveLength(8)
   })
 
-  it('asks at a terminal', async () => {
+  it('asks for confirmation on a terminal', async () => {
     answer = false
     await expect(cancel('--queue', 'a')).rejects.toMatchObject({ exitCode: 3, message: 'nothing was changed' })
     expect(matching).toHaveLength(8)
@@ -110,7 +110,7 @@ describe('a verb on all jobs that match', () => {
     expect(await cancel('--queue', 'a')).toHaveLength(8)
   })
 
-  it('ends with the refusal of its first request', async () => {
+  it('ends with the error of its first request if the server refuses it', async () => {
     const command = addSelectionFlags(new Command('cancel')).parse(['--queue', 'a', '--yes'], { from: 'user' })
     const act = {
       verb: 'cancel',
@@ -121,26 +121,26 @@ describe('a verb on all jobs that match', () => {
     await expect(actOnChosen<Done>(cli(), command, [], act)).rejects.toMatchObject({ exitCode: 5 })
   })
 
-  it('only counts with --dry-run', async () => {
+  it('only counts the jobs with --dry-run', async () => {
     expect(await cancel('--queue', 'a', '--dry-run')).toEqual([])
     expect(said).toEqual(['berth: 8 jobs would be cancelled'])
     expect(matching).toHaveLength(8)
   })
 
-  it('repeats the request until no job is left, and reports each refusal once', async () => {
+  it('repeats the request until no job is left, and reports each refused job once', async () => {
     refused = ['job_1', 'job_4']
     expect(await cancel('--queue', 'a', '--yes')).toHaveLength(6)
     expect(said).toEqual(['berth: job_1, job_4: Job not found; "berth ls" lists your jobs'])
     expect(exitCode).toBe(5)
   })
 
-  it('reports many refusals with one message in one line', async () => {
+  it('reports many refused jobs in one line if the reason is the same', async () => {
     refused = ['job_1', 'job_2', 'job_3', 'job_4', 'job_5']
     await cancel(...refused)
     expect(said).toEqual(['berth: job_1, job_2, job_3 and 2 more: Job not found; "berth ls" lists your jobs'])
   })
 
-  it('reports no refusal of a job that a later request changes', async () => {
+  it('does not report a refused job that a later request changes', async () => {
     const last = matching.at(-1) ?? ''
     refused = [last]
     const asked = async (selection: JobSelection) => {
@@ -159,7 +159,7 @@ describe('a verb on all jobs that match', () => {
     expect({ said, exitCode }).toEqual({ said: [], exitCode: undefined })
   })
 
-  it('continues if fewer jobs match, such as after a lost response', async () => {
+  it('continues if fewer jobs match than were counted, as after a lost response', async () => {
     const cancelled = cancel('--queue', 'a', '--yes')
     matching = matching.slice(2)
     expect(await cancelled).toHaveLength(6)
@@ -182,7 +182,7 @@ describe('a verb on all jobs that match', () => {
     expect(matching).toHaveLength(9)
   })
 
-  it('refuses a mix of jobs and filters, and neither of them', async () => {
+  it('is refused with both jobs and filters, and with neither', async () => {
     await expect(cancel('job_1', '--queue', 'a')).rejects.toMatchObject({ exitCode: 2 })
     await expect(cancel()).rejects.toMatchObject({ exitCode: 2, message: 'the job is missing' })
     expect(await cancel('job_1', 'job_2')).toEqual(['job_1', 'job_2'])
@@ -208,7 +208,7 @@ describe('filter flags', () => {
     [['--since', '2026-01-02'], { createdAfter: '2026-01-02T00:00:00.000Z' }],
     [['--with-reason', 'exit-code', '--reason', 'a text'], { stateReasons: ['EXIT_CODE'] }],
     [[], {}],
-  ])('%j become a filter', async (args, filter) => {
+  ])('are converted to a filter: %j', async (args, filter) => {
     expect(await filterOf(...args)).toEqual(filter)
   })
 
@@ -217,11 +217,11 @@ describe('filter flags', () => {
     ['--since', '2026-02-30'],
     ['--label', '=x'],
     ['--with-reason', 'hunger'],
-  ])('%s %s is refused', async (...args) => {
+  ])('are refused if a value is invalid: %s %s', async (...args) => {
     await expect((async () => filterOf(...args))()).rejects.toMatchObject({ code: 'commander.invalidArgument' })
   })
 
-  it('orders by a field', () => {
+  it('have an order by a field', () => {
     expect(readOrder('started')).toEqual({ field: 'STARTED_AT', direction: 'DESC' })
     expect(readOrder('priority:asc')).toEqual({ field: 'PRIORITY', direction: 'ASC' })
     expect(() => readOrder('colour')).toThrow('Expected created')

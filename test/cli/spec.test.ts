@@ -9,7 +9,7 @@ const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string |
   buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
 
 describe('the spec of a submission', () => {
-  it('takes the workdir of a flag or the file, and leaves the default to the server', () => {
+  it('has the workdir of a flag or the job file, and otherwise leaves it to the server', () => {
     expect(build({}, ['echo', 'hi'])).toEqual({ command: ['echo', 'hi'] })
     expect(build({ image: 'ubuntu', data: ['sets/a:/a'] }, ['x'])).toEqual({
       image: 'ubuntu',
@@ -20,7 +20,7 @@ describe('the spec of a submission', () => {
     expect(build({}, ['x'], 'workdir: /data').workdir).toBe('/data')
   })
 
-  it('combines flags with the file, and flags win', () => {
+  it('combines the job file with flags, which have precedence', () => {
     const yaml = 'name: a\nresources: { cpu: 4, gpu: 1 }\nlabels: [{ key: k, value: v }]\nmaxRunTimeSeconds: 5'
     expect(build({ name: 'b', cpu: 2, tag: ['t'], label: ['x=1=2'] }, [], yaml)).toEqual({
       name: 'b',
@@ -34,7 +34,7 @@ describe('the spec of a submission', () => {
     })
   })
 
-  it('refuses a command given as a text, and shows both valid forms', () => {
+  it('is refused, with both valid forms, if its command is a string instead of a list', () => {
     const refusal = {
       message: 'command is a text, not a list: echo hi',
       next: 'write command: ["echo", "hi"], or for a shell command: ["sh", "-c", "echo hi"]',
@@ -49,7 +49,7 @@ describe('the spec of a submission', () => {
     expect(build({}, ['true'], 'command: echo hi')).toEqual({ command: ['true'] })
   })
 
-  it('includes the scheduling flags', () => {
+  it('includes the values of the scheduling flags', () => {
     const flags = { interactive: true, bid: 42, reservation: 'reservation_1', duration: 60, gpu: 2, gpuIds: [0, 1] }
     expect(build(flags, [], 'image: ubuntu')).toEqual({
       image: 'ubuntu',
@@ -61,7 +61,7 @@ describe('the spec of a submission', () => {
     })
   })
 
-  it('includes variables of the caller by name', () => {
+  it('includes environment variables of the caller that are given by name', () => {
     expect(build({ env: ['A=1=2', 'MINE', 'EMPTY='] }).environment).toEqual([
       { name: 'A', value: '1=2' },
       { name: 'MINE', value: 'mine' },
@@ -70,14 +70,14 @@ describe('the spec of a submission', () => {
     expect(() => build({ env: ['NOT_THERE'] })).toThrow('NOT_THERE is not set in your environment')
   })
 
-  it('accepts any field in YAML', () => {
+  it('includes any field that --set gives in YAML', () => {
     const spec = build({ set: ['resources.gpuModel=[a100, h100]', 'resumable=true', 'name=007x'] }, ['x'])
     expect(spec).toMatchObject({ resources: { gpuModel: ['a100', 'h100'] }, resumable: true, name: '007x' })
     expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a YAML mapping')
     expect(() => build({ set: ['name'] })).toThrow('no "="')
   })
 
-  it('refuses YAML with warnings and values that JSON cannot carry', () => {
+  it('is refused if its YAML has warnings, or values that JSON cannot represent', () => {
     const file = (yaml: string) => () => build({}, ['x'], yaml)
     expect(file('name: !!js/function x')).toThrow(/not YAML: Unresolved tag: \S+ at line 1, column 7$/)
     expect(file('name: *x')).toThrow(/not YAML: Unresolved alias/)
@@ -92,7 +92,7 @@ describe('the spec of a submission', () => {
     expect(() => build({ set: ['bid=.nan'] }, ['x'])).toThrow('the value of --set bid: NaN')
   })
 
-  it('keeps a field __proto__, so that the server refuses it', () => {
+  it('keeps a field named __proto__, so that the server refuses it', () => {
     const spec = build({ set: ['__proto__.polluted=1', 'resources.__proto__.polluted=1'] }, ['x'])
     expect(JSON.stringify(spec)).toBe(
       '{"command":["x"],"__proto__":{"polluted":1},"resources":{"__proto__":{"polluted":1}}}',
@@ -100,11 +100,11 @@ describe('the spec of a submission', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('takes the command instead of the executable of the file', () => {
+  it('has the command of the command line instead of the executable of the job file', () => {
     expect(build({}, ['y'], 'executable: x\narguments: [a]')).toEqual({ command: ['y'] })
   })
 
-  it('can be read back from --print-spec', () => {
+  it('is the same if it is read back from --print-spec', () => {
     const spec = build({ mem: 1.5, gpu: 1, after: ['job_1'], attempts: 3, inheritEnv: false, maxRunTime: 60 }, [
       'a',
       '3',
@@ -113,7 +113,7 @@ describe('the spec of a submission', () => {
     expect(parse(stringify(spec))).toEqual(spec)
   })
 
-  it('can be read back with any text', () => {
+  it('is the same if it is read back, whatever texts it contains', () => {
     const piece = fc.constantFrom(
       ' ',
       '\n',
@@ -155,11 +155,11 @@ describe('the spec of a submission', () => {
     ['resources: 5', 'resources is not a YAML mapping'],
     ['resources: [cpu]', 'resources is not a YAML mapping'],
     ['{ cpu: 1, resources: { cpu: 2 } }', 'cpu and resources.cpu are the same field'],
-  ])('refuses %j with the reason', (yaml, message) => {
+  ])('is refused with the reason for the job file %j', (yaml, message) => {
     expect(() => build({}, ['x'], yaml)).toThrow(`the job file: ${message}`)
   })
 
-  it.each(['- a', 'text', ''])('refuses %j as a job file', (yaml) => {
+  it.each(['- a', 'text', ''])('is refused for the job file %j, which is not a mapping', (yaml) => {
     expect(() => build({}, [], yaml)).toThrow('not a YAML mapping')
   })
 })

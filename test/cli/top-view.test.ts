@@ -51,7 +51,7 @@ function open(...jobs: ReturnType<typeof job>[]) {
   return { view, press, lines, selected }
 }
 
-it('moves the selection, which stays with its job when the queue changes', () => {
+it('berth top moves the selection by keys, and keeps it on its job when the list changes', () => {
   const { view, press, selected } = open(train, clean, evaluate)
   expect(selected()).toBe('job_1')
   press(...typed('jj'))
@@ -64,7 +64,7 @@ it('moves the selection, which stays with its job when the queue changes', () =>
   expect(selected()).toBe('job_3')
 })
 
-it('shows the selected job on a screen that is too low for all', () => {
+it('berth top shows the selected job on a screen that is too low for all jobs', () => {
   const jobs = Array.from({ length: 50 }, (_, i) => job(`job_${i}`, `n${i}`, 'ann'))
   const { press, lines, selected } = open(...jobs)
   press(...typed('j'.repeat(40)))
@@ -72,7 +72,7 @@ it('shows the selected job on a screen that is too low for all', () => {
   expect(lines(10)).toHaveLength(10)
 })
 
-it('asks before it cancels, and cancels only the job of the question', () => {
+it('berth top asks before it cancels a job, and cancels the job that the question names', () => {
   const { view, press, lines } = open(train, clean)
   press(...typed('c'))
   expect(lines().at(-1)).toBe('cancel train (job_1)? y/N')
@@ -83,7 +83,7 @@ it('asks before it cancels, and cancels only the job of the question', () => {
   expect(press(...typed('y'))).toBeNull()
 })
 
-it('filters by name, user and id, sorts, opens and leaves', () => {
+it('berth top filters by name, user and id, sorts, opens a job, and quits', () => {
   const { press, lines, selected } = open(train, clean, evaluate)
   press(...typed('/ben'), { name: 'return', sequence: '\r' })
   expect(selected()).toBe('job_3')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeProgress } from '../../src/cli/reading/here.ts'
 
-test('upload progress shows the rate and the remaining time of each step and attempt', () => {
+test('the progress of an upload shows the rate and the remaining time of each step and attempt', () => {
   const describe = describeProgress()
   const at = (nowMs: number, step: 'READING' | 'SENDING', bytes: number) =>
     describe({ step, bytes, totalBytes: 100e6 }, nowMs)

@@ -31,7 +31,7 @@ async function berth(...args: string[]): Promise<Ended> {
   return ended
 }
 
-it('webhooks are listed, tested, resent and enabled, and no secret is shown', async () => {
+it('berth webhooks lists, tests, resends and enables webhooks, without their secrets', async () => {
   const target = new URL(receiver.url).origin
   expect((await berth('webhooks')).stdout).toMatch(new RegExp(`ci +enabled +${target} +0 +0 +0`))
   expect(await berth('webhooks', 'test', 'ci')).toMatchObject({

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => berth('cancel', ...jobs))
 
-it('queue lists running jobs, and waiting jobs in order with position, priority and reason', async () => {
+it('berth workload lists running jobs, then waiting jobs with position, priority and reason', async () => {
   const { stdout, stderr, code } = await berth('workload')
   expect([code, stderr]).toEqual([0, ''])
   const [numbers, , head, ...rows] = stdout.trimEnd().split('\n')
@@ -34,7 +34,7 @@ it('queue lists running jobs, and waiting jobs in order with position, priority 
   expect(stdout).not.toContain('\u001b')
 })
 
-it('queue accepts states and a limit, and uses the schema’s names in JSON and YAML', async () => {
+it('berth workload accepts states and a limit, and has the names of the schema in JSON and YAML', async () => {
   const some = JSON.parse((await berth('workload', '--state', 'queued', '--limit', '1', '-o', 'json')).stdout)
   expect(some).toMatchObject({
     pool: { name: 'local' },
@@ -48,7 +48,7 @@ it('queue accepts states and a limit, and uses the schema’s names in JSON and 
   expect(await berth('workload', '--pool', 'moon')).toMatchObject({ code: 5 })
 })
 
-it('top updates live, and prints one view after the other in a pipe', async () => {
+it('berth top is updated live, and prints one view after the other in a pipe', async () => {
   const top = setup.cli.start(['top', '-o', 'json'])
   await top.find(/"depth": 2/)
   const more = (await berth('submit', '--', 'true')).stdout.trim()
@@ -58,7 +58,7 @@ it('top updates live, and prints one view after the other in a pipe', async () =
   expect((await top.ended).stdout).not.toContain('\u001b')
 })
 
-it('info shows why and how long a job waits, and gpus shows who uses the GPUs', async () => {
+it('berth info shows why and how long a job waits, and berth gpus which jobs use the GPUs', async () => {
   const { stdout } = await berth('info', jobs[2] ?? '')
   expect(stdout).toMatch(/^waits for +Limit reached: 1 of 1 running jobs for pool:local$/m)
   expect(stdout).toMatch(/^position +2 in local$/m)

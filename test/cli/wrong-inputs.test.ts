@@ -68,7 +68,7 @@ const filled = (text: string) =>
 
 function refuses(code: number, rows: readonly Row[]): void {
   for (const [words, message, { env = {}, input = '' } = {}] of rows)
-    it.concurrent(`${Object.values(env).join(' ')} berth ${words}`, async () => {
+    it.concurrent(`are refused in one line: ${Object.values(env).join(' ')} berth ${words}`, async () => {
       const variables = Object.entries({ BERTH_URL: 'SERVER', ...env }).map(([name, value]) => [name, filled(value)])
       const options = { env: Object.fromEntries(variables), input }
       const stderr = `berth: ${filled(message)}\n`
@@ -81,7 +81,7 @@ const listFields =
   'id, version, name, state, psijState, stateReason, stateInfo, exitCode, nativeId, attempt, queue, queue.id, queue.name, user, user.id, user.name, createdAt, startedAt, finishedAt, stateCategory, priority, basePriority, priorityOverride, executor, account, project, pool, pool.id, pool.name, labels, labels.key, labels.value, queuedAt, allowedActions, progress, progress.fraction, progress.message, progress.at'
 const listTimes = 'Expected 30d, 12h, 90m or a time such as 2030-01-31T12:00:00Z'
 
-describe('verbs and flags', () => {
+describe('wrong commands and flags', () => {
   refuses(2, [
     ['frobnicate', 'unknown command \'frobnicate\'; see "berth --help"'],
     ['submitt', 'unknown command \'submitt\' (Did you mean submit?); see "berth --help"'],
@@ -103,7 +103,7 @@ describe('verbs and flags', () => {
   ])
 })
 
-describe('values', () => {
+describe('wrong values', () => {
   refuses(2, [
     [
       'ls --limit x',
@@ -159,7 +159,7 @@ describe('values', () => {
   ])
 })
 
-describe('files', () => {
+describe('wrong files', () => {
   refuses(2, [
     [
       'submit -f absent.yaml',
@@ -230,7 +230,7 @@ describe('names that do not exist', () => {
   ])
 })
 
-describe('tokens', () => {
+describe('wrong tokens', () => {
   const users = { BERTH_URL: 'USERS' }
   const logIn = 'log in with "berth login", or set BERTH_TOKEN to a valid token'
   refuses(6, [
@@ -258,7 +258,7 @@ describe('tokens', () => {
   ])
 })
 
-describe('servers', () => {
+describe('wrong servers', () => {
   const next = 'start a server with "berth up", or set BERTH_URL'
   const at = (url: string) => ({ env: { BERTH_URL: url } })
   refuses(4, [

@@ -46,7 +46,7 @@ function entitiesWithoutId(document: DocumentNode, fragments: ReadonlyMap<string
   return found
 }
 
-it('every document of the package selects the id of each entity', () => {
+it('every document of the package selects the id of each object with an id', () => {
   const fragments = new Map(
     [...documents.values()].flatMap(({ definitions }) =>
       definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
@@ -60,7 +60,7 @@ it('every document of the package selects the id of each entity', () => {
 })
 
 /** `berth spec` and copies in the console read a spec that can be submitted again. */
-it('the document for specs selects every field of a submission', () => {
+it('the fragment SpecFields selects every field of a submission', () => {
   const all = [...documents.values()].flatMap(({ definitions }) => definitions)
   const fragment = all.find(
     (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === 'SpecFields',

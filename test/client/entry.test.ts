@@ -28,7 +28,7 @@ test.each([
   ['src/client/psij/index.ts', own],
   ['src/client/caches/apollo.ts', ['@apollo/client', '@apollo/client/utilities', 'graphql', ...own]],
   ['src/client/caches/urql.ts', ['@urql/core', '@urql/exchange-graphcache', 'graphql', ...own]],
-])('%s needs only APIs that browsers have', (entry, packages) => {
+])('%s imports only modules that work in browsers', (entry, packages) => {
   expect(foreignOf(entry).filter((target) => !packages.includes(target))).toEqual([])
 })
 
@@ -48,7 +48,7 @@ test.each([
   'src/client/caches/urql.ts',
   'src/handler/define-job.ts',
   'src/cli/main.ts',
-])('%s works without the optional dependencies', (entry) => {
+])('%s does not import the optional dependencies', (entry) => {
   const installed = Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies })
   const isThere = (target: string) =>
     target.startsWith('node:') || installed.some((name) => target === name || target.startsWith(`${name}/`))

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 it.skipIf(reportMissing('psij-python', psij === null))(
-  'psij-python runs jobs through its executor berth',
+  'psij-python runs jobs through the executor named berth',
   async () => {
     expect(await runTests(psij ?? '', 'plugin_psij')).toMatch(/Ran \d+ tests[\s\S]*\nOK\n$/)
   },
@@ -30,7 +30,7 @@ it.skipIf(reportMissing('psij-python', psij === null))(
 )
 
 it.skipIf(reportMissing('submitit', submitit === null))(
-  'submitit runs functions on its cluster berth',
+  'submitit runs functions on the cluster named berth',
   async () => {
     await writeEntryPoints()
     expect(await runTests(submitit ?? '', 'plugin_submitit')).toMatch(/Ran \d+ tests[\s\S]*\nOK\n$/)
@@ -39,7 +39,7 @@ it.skipIf(reportMissing('submitit', submitit === null))(
 )
 
 it.skipIf(reportMissing('Hydra with its launcher for submitit', hydra === null))(
-  'a sweep of Hydra runs a job for each value',
+  'a Hydra multirun starts a job for each value of the sweep',
   async () => {
     await writeEntryPoints()
     expect(await runTests(hydra ?? '', 'plugin_hydra')).toMatch(/Ran 1 test [\s\S]*\nOK\n$/)

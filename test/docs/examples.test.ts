@@ -58,11 +58,11 @@ it('the examples in TypeScript compile', async () => {
   expect(await compile.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: '' })
 }, 120_000)
 
-it('JobUpdatesDocument selects whether a job matches the filter', () => {
+it('JobUpdatesDocument selects the field that says whether a job matches the filter', () => {
   expect(String(JobUpdatesDocument)).toMatch(/on JobTransitions \{[^}]*\}[^}]*\}\s*matches\s/)
 })
 
-it('the list of optional packages for Vite has every package of the server', async () => {
+it('the list of packages that Vite must leave out contains every server package', async () => {
   const [, listed = ''] =
     /ignoredOptionalDependencies:\s*\[([^\]]*)\]/.exec(await readFile(join(root, 'docs/clients.md'), 'utf8')) ?? []
   const patterns = listed.split(',').map((each) => each.trim().replaceAll("'", ''))

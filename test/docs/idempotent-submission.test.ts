@@ -17,7 +17,7 @@ const server = await openTestServer()
 describe.each([
   { language: 'bash', program: 'bash', repeated: 'known already\n', code: 3, isMissing: false },
   { language: 'python', program: 'python3', repeated: '', code: 1, isMissing: !hasPython },
-])('the example in $language', ({ language, program, repeated, code, isMissing }) => {
+])('the example of an idempotent submission in $language', ({ language, program, repeated, code, isMissing }) => {
   let script: string
   beforeAll(async () => {
     const guide = await readFile(join(root, 'docs/idempotent-submission.md'), 'utf8')
@@ -33,7 +33,7 @@ describe.each([
       )
     })
 
-  it.skipIf(isMissing)('submits once per key', async () => {
+  it.skipIf(isMissing)('submits one job for each idempotency key', async () => {
     const first = await submit(`gh-${language}-0f3a`, 'echo', 'a "b" c')
     expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^job_\w{26}\n$/), stderr: '' })
     expect(await submit(`gh-${language}-0f3a`, 'echo', 'a "b" c')).toEqual({ ...first, stderr: repeated })
@@ -43,7 +43,7 @@ describe.each([
     expect(row).toEqual({ command: '["echo", "a \\"b\\" c"]' })
   })
 
-  it.skipIf(isMissing)('does not retry a permanent refusal', async () => {
+  it.skipIf(isMissing)('does not repeat a request that was refused permanently', async () => {
     await submit(`gh-${language}-1`, 'true')
     expect(await submit(`gh-${language}-1`, 'false')).toEqual({
       code,

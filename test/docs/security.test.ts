@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../support/sources.ts'
 
-test('every promise in docs/security.md names existing tests', async () => {
+test('every promise in docs/security.md names test files that exist', async () => {
   const page = await readFile(join(root, 'docs/security.md'), 'utf8')
   const tables = page.split('\n\n').filter((block) => block.startsWith('| promise'))
   const rows = tables.flatMap((table) => table.trim().split('\n').slice(2))

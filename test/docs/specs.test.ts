@@ -38,7 +38,7 @@ function rowsOf(title: string): string[][] {
 
 const destination = (executor: string) => destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
 
-describe('the table of fields and executors', () => {
+describe('the table of spec fields and executors', () => {
   const samples: Record<string, object> = {
     image: { image: 'a' },
     pull: { pull: 'ALWAYS' },
@@ -86,7 +86,7 @@ describe('the table of fields and executors', () => {
   const [, header = ''] = page.match(/^\| field \| (.*) \|$/m) ?? []
   const names = header.split(' | ')
 
-  it('contains every executor and every sample', () => {
+  it('contains every executor and every tested field', () => {
     expect([...executorNames].toSorted()).toEqual(names.toSorted())
     expect(rows.map(([field]) => field)).toEqual(Object.keys(samples))
     const named = rows.flatMap(([field = '']) => field.split(/\W+/))
@@ -94,7 +94,7 @@ describe('the table of fields and executors', () => {
   })
 
   it.each(rows)(
-    'matches the server: %s is accepted, or refused with its name and the executor’s name',
+    'matches the server: %s is accepted, or refused with the names of field and executor',
     (field = '', ...cells) => {
       const told = names.map((name) => refusal(name, samples[field] ?? {}))
       expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
@@ -134,7 +134,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(() => translateEai(parse(file))).toThrow(told)
   })
 
-  it('keep fields that the translation does not know', () => {
+  it('keep fields that the conversion does not know', () => {
     const spec = {
       command: ['x'],
       resources: { gpuModel: ['a'], colour: 1 },
@@ -144,7 +144,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(translateEai(structuredClone(spec))).toEqual({ spec, warnings: [] })
   })
 
-  it('add the prefix of an internal name once', () => {
+  it('get the prefix of an internal name only once', () => {
     const name = (given: string) => {
       const { spec } = parseSubmission({
         spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
@@ -186,7 +186,7 @@ describe('the PSI/J client', () => {
     expect(input({ attributes })).toMatchObject({ durationSeconds: 90 })
   })
 
-  it('is documented with every field of its classes', () => {
+  it('is documented with every field of the PSI/J classes', () => {
     const first = (title: string) => rowsOf(title).flatMap(([theirs = '']) => Object.keys(parse(theirs)))
     expect(first('JobSpec').toSorted()).toEqual(
       Object.keys(new JobSpec())
@@ -198,7 +198,7 @@ describe('the PSI/J client', () => {
     expect([...first('JobAttributes'), 'duration'].toSorted()).toEqual(Object.keys(new JobAttributes()).toSorted())
   })
 
-  it('documents JobStatus fields that exist in the schema', () => {
+  it('is documented with fields of JobStatus that exist in the schema', () => {
     const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'))
     for (const [, here = ''] of rowsOf('JobStatus')) {
       const [type = '', field = ''] = here.split('.')

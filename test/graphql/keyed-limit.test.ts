@@ -23,7 +23,7 @@ function asked() {
   return { ask, settled }
 }
 
-it('work starts in order of arrival while its amounts fit', async () => {
+it('the tasks of a key start in order of arrival while the sum of their costs is within the limit', async () => {
   const { ask, settled } = asked()
   const first = ask('first', 'ann', 60)
   const second = ask('second', 'ann', 40)
@@ -40,7 +40,7 @@ it('work starts in order of arrival while its amounts fit', async () => {
   expect(await settled()).toEqual(['later'])
 })
 
-it('work of one key does not wait for another key', async () => {
+it('a task does not wait for tasks of another key', async () => {
   const { ask, settled } = asked()
   void ask('of ann', 'ann', 100)
   void ask('of ann again', 'ann', 1)
@@ -48,7 +48,7 @@ it('work of one key does not wait for another key', async () => {
   expect(await settled()).toEqual(['of ann', 'of bob'])
 })
 
-it('releasing work without an amount frees nothing', async () => {
+it('the end of a task with the cost 0 frees nothing for the tasks that wait', async () => {
   const { ask, settled } = asked()
   const [first, late] = [ask('first', 'ann', 0), ask('late', 'ann', 0)]
   ;(await first)()
@@ -58,7 +58,7 @@ it('releasing work without an amount frees nothing', async () => {
   expect(await settled()).toEqual(['first', 'late', 'large'])
 })
 
-it('work above the maximum starts when no other work is in flight', async () => {
+it('a task that costs more than the limit starts when no other task of its key runs', async () => {
   const { ask, settled } = asked()
   const small = ask('small', 'ann', 1)
   void ask('large', 'ann', 101)
@@ -67,7 +67,7 @@ it('work above the maximum starts when no other work is in flight', async () => 
   expect(await settled()).toEqual(['large'])
 })
 
-it('work that waited too long is refused, and the next one starts', async () => {
+it('a task that waited too long is refused, and the next one starts', async () => {
   const limit = new KeyedLimit(100, { msMax: 5, refusal: () => new Error('waited') })
   const { promise, resolve } = Promise.withResolvers<void>()
   const first = limit.run('ann', 60, () => promise)
@@ -78,7 +78,7 @@ it('work that waited too long is refused, and the next one starts', async () => 
   await expect(limit.run('ann', 100, () => 'later')).resolves.toBe('later')
 })
 
-it('an acquire above the limit evicts the oldest current holder of the same key', () => {
+it('an acquisition above the limit evicts the oldest one of the same key', () => {
   const limit = new KeyedLimit(2)
   const evicted: string[] = []
   const acquire = (key: string, name: string) => limit.acquireByEviction(key, () => evicted.push(name))
@@ -95,7 +95,7 @@ it('an acquire above the limit evicts the oldest current holder of the same key'
   expect(evicted).toEqual(['second', 'third'])
 })
 
-it('a request waits while its user’s requests in flight have the maximum cost', async () => {
+it('a request waits while running requests of its user have the maximum cost', async () => {
   await using server = await startServer()
   const id = await server.submit()
   const pages = Array.from({ length: 19 }, (_, i) => `a${i}: logs(first: ${i + 1}) { text }`)

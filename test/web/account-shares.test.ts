@@ -30,12 +30,12 @@ it('the fair share of an account is divided among its child accounts by their we
   ])
 })
 
-it('the held share is occupancy × weight; with a half-life it is decayed use × weight', () => {
+it('the share that an account holds is occupancy × weight, and with a half-life decayed use × weight', () => {
   const [now] = listShares([share('ml', { weight: 2, occupancy: 0.25 })], true)
   expect(now).toMatchObject({ heldNow: 0.5, heldLately: null })
   const [lately] = listShares([share('ml', { weight: 2, occupancy: 0.25, decayedUse: 0.1 })], true)
   expect(lately).toMatchObject({ heldNow: 0.5, heldLately: 0.2 })
 })
 
-it('fair shares are unknown to a viewer who does not see all accounts', () =>
+it('the fair share is unknown if the viewer does not see all accounts', () =>
   expect(listShares([share('ml', { occupancy: 0.25 })], false)).toMatchObject([{ heldNow: 0.25, due: null }]))

@@ -28,7 +28,7 @@ it('toAuditFilter reads the filter from the URL', () => {
   expect(toAuditFilter({}, context).filter).toEqual({})
 })
 
-it('the beginning of an operation matches all operations that begin with it', () => {
+it('toAuditFilter adds * to the beginning of an operation, but not to a whole one', () => {
   expect(toAuditFilter({ operation: 'us,user.create' }, context).filter.operations).toEqual(['us*', 'user.create'])
 })
 
@@ -39,7 +39,7 @@ it('toAuditFilter reports each invalid value', () => {
   ])
 })
 
-it('listDetails lists the fields of an entry, with from and to on one line', () => {
+it('listDetails lists the fields of an entry, with the old and the new value on one line', () => {
   expect(listDetails({ from: null, to: 5 })).toEqual([['change', 'null → 5']])
   expect(listDetails({ name: 'ann', limits: { maxConcurrent: 8 }, teams: ['ml'] })).toEqual([
     ['name', 'ann'],
@@ -49,7 +49,7 @@ it('listDetails lists the fields of an entry, with from and to on one line', () 
   expect(listDetails(null)).toEqual([])
 })
 
-it('the self-check compares clocks and builds', () => {
+it('the self-check compares the clocks and the builds of servers and console', () => {
   expect(formatClockDifference(300)).toBe('The clocks agree.')
   expect(formatClockDifference(-3 * 3_600_000)).toContain('180 min behind')
   expect(listScripts('<script type="module" crossorigin src="./assets/index-ab1.js"></script>')).toEqual([
@@ -57,7 +57,7 @@ it('the self-check compares clocks and builds', () => {
   ])
 })
 
-it('foldRows folds three consecutive equal rows into one, until the user opens them', () => {
+it('foldRows folds three or more consecutive equal rows into one, until the user unfolds them', () => {
   const rows = ['a1', 'a2', 'a3', 'b1', 'a4', 'a5']
   const fold = (...open: string[]) =>
     foldRows(rows, { getKey: (row) => row, describe: ([kind = '']) => kind, open: new Set(open) }).map(
@@ -68,14 +68,14 @@ it('foldRows folds three consecutive equal rows into one, until the user opens t
   expect(fold('a2')).toEqual([['a1', 3, true], ['a2', 1, true], ['a3', 1, true], ...rest])
 })
 
-it('nameObject returns the current name, the name in the entry, or the id', () => {
+it('nameObject returns the current name, or else the name in the entry, or else the id', () => {
   const entry = (detail: object) => ({ objectId: 'job_1', detail }) as Parameters<typeof nameObject>[0]
   expect(nameObject(entry({ name: 'then' }), new Map([['job_1', 'today']]))).toBe('today')
   expect(nameObject(entry({ name: 'then' }), new Map())).toBe('then')
   expect(nameObject(entry({}), new Map())).toBe('job_1')
 })
 
-it('formatMoment shows seconds, and the date if it is not today', () => {
+it('formatMoment shows the time with seconds, and the date if it is not today', () => {
   const at = new Date(2026, 10, 24, 9, 5, 7).getTime()
   expect(formatMoment(at, at + 60_000)).toBe('09:05:07')
   expect(formatMoment(at, at + 86_400_000)).toBe('24 Nov 09:05:07')

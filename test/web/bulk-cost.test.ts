@@ -10,7 +10,7 @@ it.each([
   ['retry', documents.RetryJobsDocument],
   ['delete', documents.DeleteJobsDocument],
   ['set the priority of', documents.SetJobPrioritiesDocument],
-])('one request may %s a thousand jobs', (_verb, text) => {
+])('a request to %s a thousand jobs is within the cost limit', (_verb, text) => {
   const document = parse(String(text))
   const operation = getOperationAST(document)
   if (!operation) throw new Error('The document has no operation')

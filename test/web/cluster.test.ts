@@ -34,7 +34,7 @@ function makeNode(
   } as unknown as MapNode
 }
 
-describe('the request of the filter', () => {
+describe('the resources in the filter of the cluster', () => {
   const nothing = { gpus: 0, gpuModel: '', gpuMemoryBytes: 0, cores: 0, memoryBytes: 0 }
   it.each([
     ['4 GPU >= 40 GiB', { gpus: 4, gpuMemoryBytes: 40 * gib }],
@@ -42,11 +42,11 @@ describe('the request of the filter', () => {
     ['a100', { gpus: 1, gpuModel: 'a100' }],
     ['16 cores 64 GiB', { cores: 16, memoryBytes: 64 * gib }],
     ['1 GPU > 16G, 8 cores', { gpus: 1, gpuMemoryBytes: 16 * gib, cores: 8 }],
-  ])('%s', (text, found) => expect(parseRequest(text)).toEqual({ ...nothing, ...found }))
+  ])('are read from "%s"', (text, found) => expect(parseRequest(text)).toEqual({ ...nothing, ...found }))
 
-  it.each(['', 'many big gpus', '4', '>= !'])('%j is refused', (text) => expect(parseRequest(text)).toBeNull())
+  it.each(['', 'many big gpus', '4', '>= !'])('are not found in %j', (text) => expect(parseRequest(text)).toBeNull())
 
-  it('fits on a node now, later or never', () => {
+  it('fit on a node now, later or never', () => {
     const request = parseRequest('4 GPU >= 40 GiB')
     if (!request) throw new Error('no request')
     expect(fitNode(makeNode('free'), request, noClaims)).toBe('NOW')
@@ -57,14 +57,14 @@ describe('the request of the filter', () => {
   })
 })
 
-it('findCondition returns the most important condition', () => {
+it('findCondition returns the most important condition of a node', () => {
   const claims = { held: new Set(['a']), reserved: new Set(['a', 'b']), silent: new Set(['c']) }
   expect(findCondition(makeNode('a', { state: 'LOST' }), claims)).toBe('lost')
   expect(findCondition(makeNode('a', { backsOffUntil: '2026-11-26T12:00:00Z' }), claims)).toBe('backs off')
   expect(['a', 'b', 'c'].map((id) => findCondition(makeNode(id), claims))).toEqual(['held', 'reserved', 'silent'])
 })
 
-it('the map groups nodes by model, and findSpot finds each GPU at its position', () => {
+it('the map groups nodes by GPU model, and findSpot returns the GPU at a position', () => {
   const nodes = [makeNode('c1', { gpus: 0 }), ...Array.from({ length: 1_000 }, (_, i) => makeNode(`g${i}`))]
   const layout = layOutMap(nodes, 1_200)
   expect(layout.groups.map(({ title, tiles }) => [title, tiles.length])).toEqual([
@@ -81,7 +81,7 @@ it('the map groups nodes by model, and findSpot finds each GPU at its position',
   expect(findSpot(layout, 2, 2)).toBeNull()
 })
 
-it('the legend counts the GPUs of each colour', () => {
+it('the legend of the map counts the GPUs of each colour', () => {
   const nodes = [makeNode('a', { used: 6 })]
   const legend = (by: 'state' | 'account' | 'age') =>
     new CellColors(by, nodes, nowMs).legend(nodes).map(({ key, count }) => [key, count])
@@ -93,7 +93,7 @@ it('the legend counts the GPUs of each colour', () => {
   expect(legend('age')).toContainEqual(['under 6 h', 6])
 })
 
-it('applyNodeChange replaces, adds and removes nodes, and drops earlier nodes at a restart of the stream', () => {
+it('applyNodeChange replaces, adds and removes nodes, and drops all when the stream starts again', () => {
   const [a, b] = [makeNode('a'), makeNode('b')]
   const first = applyNodeChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
   const next = applyNodeChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
@@ -102,7 +102,7 @@ it('applyNodeChange replaces, adds and removes nodes, and drops earlier nodes at
   expect([...applyNodeChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
 })
 
-it('adjacent cells of a job in a line are one block', () => {
+it('adjacent cells of a job in a line of the map are drawn as one block', () => {
   const jobs = ['a', 'a', null, 'b', 'b', 'b', 'a', 'a']
   const gpus = jobs.map((id, index) => ({ index, job: id && { id } })) as MapNode['gpus']
   expect(
@@ -116,7 +116,7 @@ it('adjacent cells of a job in a line are one block', () => {
   ])
 })
 
-it('cells are larger if there are few nodes', () => {
+it('the cells of the map are larger if there are few nodes', () => {
   const size = (count: number) =>
     layOutMap(
       Array.from({ length: count }, (_, i) => makeNode(`g${i}`)),

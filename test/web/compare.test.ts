@@ -6,7 +6,7 @@ import { diffLogs } from '../../web/pages/compare/log-rows.ts'
 import { findDifferences } from '../../web/pages/compare/spec-difference.ts'
 import { chooseHeatStep, findAxes, sortValues } from '../../web/pages/sweep/sweep-axes.ts'
 
-it('specs are compared field by field, and lists of names by name', () => {
+it('findDifferences compares specs field by field, and lists of named values by name', () => {
   const a = { command: ['sh', '-c', 'x y'], resources: { gpu: 1, cpu: 2 }, environment: [{ name: 'A', value: '1' }] }
   const b = {
     command: ['sh', '-c', 'x y'],
@@ -29,17 +29,17 @@ const logs = (...texts: readonly (readonly string[])[]) => {
 }
 const many = Array.from({ length: 2_500 }, (_, i) => `step ${i}`)
 
-it('findLogDifference finds the first different line, also after many equal pages', async () => {
+it('findLogDifference returns the first different line, also after many equal pages', async () => {
   const read = logs(many, many.with(2_400, 'nan'))
   expect(await findLogDifference(2, read)).toMatchObject({ line: 2_401, texts: ['step 2400', 'nan'] })
 })
 
-it('a log that ends earlier differs there; equal logs do not differ', async () => {
+it('findLogDifference returns the end of the shorter log, and null for equal logs', async () => {
   expect(await findLogDifference(2, logs(['a', 'b'], ['a']))).toMatchObject({ line: 2, texts: ['b', undefined] })
   expect(await findLogDifference(2, logs(many, many))).toMatchObject({ line: null, compared: 2_500, isWhole: true })
 })
 
-it('parts of a long line are one line', async () => {
+it('findLogDifference joins the parts of a long line', async () => {
   const read = async (source: number, from: number): Promise<LogPart[]> => {
     if (from > 1) return []
     return source === 0
@@ -52,7 +52,7 @@ it('parts of a long line are one line', async () => {
   expect(await findLogDifference(2, read)).toMatchObject({ line: null, isWhole: true })
 })
 
-it('alignSeries puts series on one axis, without values outside of their time', () => {
+it('alignSeries puts series on one time axis, with no values before and after a series', () => {
   const { at, values } = alignSeries([
     [
       { atMs: 0, value: 0 },
@@ -68,7 +68,7 @@ it('alignSeries puts series on one axis, without values outside of their time', 
   expect([values[1]?.[120], values[1]?.[121]]).toEqual([5, null])
 })
 
-it('findAxes finds the labels that differ in a sweep, and sorts numbers by value', () => {
+it('findAxes returns the labels that differ in a sweep, and sorts numbers by value', () => {
   const job = (lr: string, seed: string) => ({
     labels: [
       { key: 'sweep', value: 'a' },
@@ -85,12 +85,12 @@ it('findAxes finds the labels that differ in a sweep, and sorts numbers by value
   expect(sortValues(['adam', 'Sgd', 'adam2'])).toEqual(['adam', 'adam2', 'Sgd'])
 })
 
-it('chooseHeatStep spreads the steps from the lowest to the highest value', () => {
+it('chooseHeatStep spreads the colours from the lowest to the highest value', () => {
   expect([1, 2, 5, null].map((each) => chooseHeatStep(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
   expect(chooseHeatStep(3, [3, 3])).toBe(1)
 })
 
-it('amounts are compared with the first job, and marked if they differ by a tenth', () => {
+it('an amount is compared with that of the first job, and marked if it differs by a tenth', () => {
   expect([describeChange(120, 100), describeChange(50, 100), describeChange(100, 100)]).toEqual([
     '+20 %',
     '−50 %',

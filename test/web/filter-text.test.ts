@@ -22,7 +22,7 @@ it.each([
   expect(parseFilter(formatFilter(search))).toEqual(search)
 })
 
-it('toJobFilter converts a filter to JobFilter', () => {
+it('toJobFilter converts a filter to the input JobFilter', () => {
   const { filter, problems } = toJobFilter(
     parseFilter(
       'state:active,failed user:me,ben team:vision label:sweep=lr,done since:24h ended:1h node:gpu3 reason:oom_killed train',
@@ -43,7 +43,7 @@ it('toJobFilter converts a filter to JobFilter', () => {
   })
 })
 
-it('toJobFilter reports unknown values with their term', () => {
+it('toJobFilter reports an unknown value with its term in the text', () => {
   const { filter, problems } = toJobFilter({ state: 'runing', user: 'nobody', team: 'none', since: 'soon' }, context)
   expect(filter).toEqual({})
   expect(problems.map(({ key }) => key)).toEqual(['state', 'user', 'team', 'since'])

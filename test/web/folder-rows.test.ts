@@ -13,7 +13,7 @@ const artifact = (name: string, kind: 'FILE' | 'TEXT' = 'FILE', sizeBytes = 1) =
   run: { id: 'run_1', number: 1 },
 })
 
-test('listFolder lists subfolders with their sizes, then files, and does not take names of texts for paths', () => {
+test('listFolder lists subfolders with their sizes, then files, and does not split names of texts', () => {
   const all = [artifact('b'), artifact('d/e/f', 'FILE', 5), artifact('d/g', 'FILE', 2), artifact('x/y', 'TEXT')]
   const listed = (folder: string) =>
     listFolder(all, folder).map(({ key, name, files, bytes }) => [key, name, files, bytes])

@@ -94,20 +94,20 @@ async function startList(
 const update = (job: JobRow, matches = true): Message => ({ __typename: 'JobTransitions', job, matches, cursor: '' })
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
 
-it('an older version of a row never replaces a newer one', () => {
+it('a newer version of a row is not replaced by an older one', () => {
   const store = new JobStore()
   store.put(row(1, 5))
   store.put(row(1, 4))
   expect(store.get('job_001')?.version).toBe(5)
 })
 
-it('a list that is not held shows arrivals and departures at once', async () => {
+it('a list that is not held adds and removes jobs at once', async () => {
   const server = await startList([row(5), row(4), row(3)])
   server.send(update(row(6)), update(row(4, 2), false))
   await until(() => server.ids().join() === '6,5,3', { what: 'the changes show' })
 })
 
-it('a list that is shown again keeps its rows and resumes the stream', async () => {
+it('a list keeps its rows while it is not shown, and then resumes its stream', async () => {
   const server = await startList([row(5), row(4), row(3), row(2)])
   await server.list.loadMore()
   server.send({ ...update(row(6)), cursor: 'six' })
@@ -120,7 +120,7 @@ it('a list that is shown again keeps its rows and resumes the stream', async () 
   expect(server.streamed).toEqual(['now', 'six'])
 })
 
-it('no row of a held list moves: changes wait, and departed rows are dimmed', async () => {
+it('the rows of a held list do not move: changes wait, and removed rows are dimmed', async () => {
   const server = await startList([row(5), row(4), row(3)])
   server.list.hold(true)
   server.send(update(row(6)), update(row(7)), update(row(4, 2), false))
@@ -132,7 +132,7 @@ it('no row of a held list moves: changes wait, and departed rows are dimmed', as
   expect(server.list.view().changes).toBe(0)
 })
 
-it('a job that leaves and returns does not count as a change', async () => {
+it('a job that leaves a held list and returns does not count as a change', async () => {
   const server = await startList([row(5), row(4)])
   server.list.hold(true)
   server.send(update(row(4, 2), false), update(row(4, 3)), update(row(6)), update(row(6, 2), false))
@@ -141,7 +141,7 @@ it('a job that leaves and returns does not count as a change', async () => {
   expect(server.ids()).toEqual([5, 4])
 })
 
-it('after an outage one read refreshes the first rows, and removes departed ones', async () => {
+it('after an outage, one request refreshes the first rows, and removes jobs that do not match now', async () => {
   const rows = [row(5), row(4), row(3)]
   const server = await startList(rows, { pageSize: 5 })
   rows.splice(0, 3, row(6), row(5, 2), row(3))
@@ -157,7 +157,7 @@ it('after an outage one read refreshes the first rows, and removes departed ones
   expect(server.ids()).toEqual([7, 6])
 })
 
-it('a read after an outage does not undo newer messages', async () => {
+it('the request after an outage does not undo newer messages of the stream', async () => {
   const rows = [row(5), row(4), row(3)]
   let open = () => undefined as unknown
   let gate = async () => undefined
@@ -173,13 +173,13 @@ it('a read after an outage does not undo newer messages', async () => {
   expect(server.ids()).toEqual([4, 3])
 })
 
-it('deleted jobs leave the list', async () => {
+it('a deleted job is removed from the list', async () => {
   const server = await startList([row(5), row(4)])
   server.send({ __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_005'], cursor: '' })
   await until(() => server.ids().join() === '4', { what: 'the job leaves' })
 })
 
-it('pages are read one after the other, each row once, and rows beyond the last page do not arrive', async () => {
+it('pages are read one after the other, each row once, and the stream adds no rows beyond them', async () => {
   const server = await startList([9, 8, 7, 6, 5, 4, 3].map((number) => row(number)))
   server.send(update(row(2)), update(row(10)))
   await until(() => server.ids()[0] === 10, { what: 'the newest arrives' })
@@ -190,7 +190,7 @@ it('pages are read one after the other, each row once, and rows beyond the last 
   expect(server.ids()).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
 })
 
-it('rows far from the visible ones are dropped, keep their places, and are read again when shown', async () => {
+it('rows far from the visible ones are dropped, keep their positions, and are read again when shown', async () => {
   const all = Array.from({ length: 4_000 }, (_, i) => row(4_000 - i))
   const server = await startList(all, { pageSize: 4_000 })
   server.list.show(0, 50)
@@ -203,7 +203,7 @@ it('rows far from the visible ones are dropped, keep their places, and are read 
   await until(() => server.store.get('job_010'), { what: 'the rows are read again' })
 })
 
-it('a list that is read from its end grows upwards', async () => {
+it('a list that is read from its end grows at its top', async () => {
   const server = await startList(
     [9, 8, 7, 6, 5, 4, 3].map((number) => row(number)),
     { fromEnd: true },
@@ -227,7 +227,7 @@ it('a change of order waits while the list is held, and moves the job afterwards
   expect(server.ids()).toEqual([3, 5, 4])
 })
 
-it('a page that is older than the stream neither restores departed jobs nor loses new ones', async () => {
+it('a page that is older than the stream does not restore removed jobs, and does not remove new ones', async () => {
   let open: () => void = () => undefined
   let gate: () => Promise<void> = async () => undefined
   const rows = [9, 8, 7, 6, 5, 4].map((number) => row(number))
@@ -243,14 +243,14 @@ it('a page that is older than the stream neither restores departed jobs nor lose
   expect(server.ids()).toEqual([9, 8, 7, 6, 50, 4])
 })
 
-it('a message that is older than the row is ignored', async () => {
+it('a message of the stream that is older than the row is ignored', async () => {
   const server = await startList([row(5, 7), row(4)])
   server.send(update(row(5, 6), false))
   await settle()
   expect(server.ids()).toEqual([5, 4])
 })
 
-it('a held list moves no row after 50 arrivals, 50 departures and 50 changes of order', async () => {
+it('a held list does not move its rows when jobs arrive, leave and change their order', async () => {
   const all = Array.from({ length: 200 }, (_, i) => row(200 - i, 1, { basePriority: i % 50 }))
   const order = all.toSorted((a, b) => b.basePriority - a.basePriority || (a.id < b.id ? 1 : -1))
   const server = await startList(order, { pageSize: 200, order: 'priority' })

@@ -28,7 +28,7 @@ const phase = (state: Phase['state'], from: number, to: number | null): Phase =>
   toMs: to === null ? null : to * minuteMs,
 })
 
-it('scalePhases widens short phases, and gives the time until the limit at most half of the axis', () => {
+it('scalePhases widens short phases, and gives the remaining time at most half of the axis', () => {
   const phases = [phase('QUEUED', 0, 1), phase('RUNNING', 1, null)]
   const segments = scalePhases(phases, { nowMs: 100 * minuteMs, limitMs: 100_000 * minuteMs })
   expect(segments.map(({ phase: shown }) => shown?.state)).toEqual(['QUEUED', 'RUNNING', undefined])
@@ -43,7 +43,7 @@ it('placeOf returns the position of a time on the axis', () => {
   expect(placeOf(segments, 11 * minuteMs)).toBeNull()
 })
 
-it('mergeMarks merges marks that would touch', () => {
+it('mergeMarks merges marks that would overlap', () => {
   const mark = (place: number, text: string) => ({ place, atMs: place, texts: [text] })
   const merged = mergeMarks([mark(0.5, 'b'), mark(0.1, 'a'), mark(0.51, 'c')], 0.03)
   expect(merged.map(({ texts }) => texts)).toEqual([['a'], ['b', 'c']])
@@ -71,7 +71,7 @@ it.each([
     { state: 'CANCELLED', stateReason: 'CANCELLED', exitCode: null, currentRun: { nodeNames: [], startedAt: null } },
     'Cancelled before it started.',
   ],
-] as const)('%j ended: %s', (change, sentence) => {
+] as const)('the end of a job with %j is described as: %s', (change, sentence) => {
   expect(describeOutcome({ ...ended, ...change }, limits)).toBe(sentence)
 })
 
@@ -84,7 +84,7 @@ it('findRemedy returns the change that would have helped', () => {
   expect(findRemedy('EXIT_CODE', spec)).toBeNull()
 })
 
-it('listProposals proposes at most six changes, each with less resources or another queue', () => {
+it('listProposals proposes at most six changes, each with fewer resources or another queue', () => {
   const texts = listProposals(spec, [{ name: 'gpu' }, { name: 'short' }]).map(({ text }) => text)
   expect(texts).toEqual(['2 GPU', '1 GPU', 'limit 1 h 00 min', '2 cores', '8 GiB of memory', 'preemptable'])
   const little = { ...spec.resources, gpu: 0, cpu: 1, memoryBytes: gib }
@@ -103,7 +103,7 @@ const node = (name: string, busy: readonly boolean[], state: FitNode['state'] = 
   gpus: busy.map((allocated) => ({ model: 'Tesla V100', memoryBytes: 32 * gib, allocated })),
 })
 
-it('judgeNodes fits nodes by their capacity, and counts GPUs that no run holds', () => {
+it('judgeNodes compares a job with the capacity of the nodes, and counts their free GPUs', () => {
   const nodes = [
     node('a', [true, true, false, false]),
     node('b', [false]),
@@ -128,7 +128,7 @@ const readFrom = (edges: readonly (readonly [string, string])[]) => {
     })
 }
 
-it('readGraph reads all dependencies and dependents, but not their other neighbours', async () => {
+it('readGraph reads all dependencies and dependents of a job, but not those of other jobs', async () => {
   const edges = [
     ['a', 'b'],
     ['b', 'c'],

@@ -24,7 +24,7 @@ function answering(...answers: object[]) {
   return { client: { request } as never, sent }
 }
 
-it('more than 1,000 jobs take several calls, and refused ones are listed', async () => {
+it('an action on more than 1,000 jobs needs several requests, and lists the refused jobs', async () => {
   const ids = Array.from({ length: 1_500 }, (_, i) => `job_${i}`)
   const second = done(ids.slice(1_000), 0)
   second.results[0] = { jobId: 'job_1000', result: { __typename: 'ForbiddenProblem', message: 'not yours' } } as never
@@ -35,7 +35,7 @@ it('more than 1,000 jobs take several calls, and refused ones are listed', async
   expect([sent.length, progress]).toEqual([2, [1_000, 1_499]])
 })
 
-it('an action by filter expects the remaining number of the last call, and ends when a call changes nothing', async () => {
+it('an action by filter expects the remaining number each time, and ends when nothing changes', async () => {
   const { client, sent } = answering(done(['a', 'b'], 1), {
     ...done(['c'], 1),
     results: [{ jobId: 'c', result: { __typename: 'X', message: 'no' } }],
@@ -52,7 +52,7 @@ it('an action by filter changes nothing if the number of matching jobs differs f
   expect(result).toEqual({ kind: 'MISMATCH', actualCount: 7, done: 0 })
 })
 
-it('jobs that ended between two calls do not stop an action by filter', async () => {
+it('jobs that end between two requests do not stop an action by filter', async () => {
   const { client, sent } = answering(
     done(['a', 'b'], 4),
     { __typename: 'CountMismatchProblem', actualCount: 2, message: '' },
@@ -62,7 +62,7 @@ it('jobs that ended between two calls do not stop an action by filter', async ()
   expect([result, sent.length]).toEqual([{ kind: 'DONE', done: 4, refused: [] }, 3])
 })
 
-it('dialogs name the effect and the command', () => {
+it('a dialog shows the effect of an action, and the command with the same effect', () => {
   const counts = new Map([
     ['RUNNING', 2],
     ['QUEUED', 1],
@@ -85,7 +85,7 @@ it.each([
   [600, 'state,name,who,where'],
   [450, 'state,name,where'],
   [100, 'state,name'],
-])('at %d px the columns are %s', (width, keys) => {
+])('a table of jobs with a width of %d px has the columns %s', (width, keys) => {
   const shown = fitColumns(columns, new Set(['who', 'where', 'cost']), width)
   expect(shown.map(({ key }) => key).join()).toBe(keys)
 })
@@ -101,9 +101,9 @@ it.each([
   [{ gpu: 2, gpuMemoryBytes: 40 * 2 ** 30 }, '2 GPU · ≥ 40 GiB'],
   [{ gpu: 8, gpuModel: ['a100'] }, '8 a100 · 16 GiB'],
   [{ replicas: 3 }, '3 × (4 cores · 16 GiB)'],
-])('a request of %o reads %s', (more, text) => expect(asked(more)).toBe(text))
+])('requested resources %o are shown as %s', (more, text) => expect(asked(more)).toBe(text))
 
-it('findVisible covers the visible rows, and stays within the list', () => {
+it('findVisible returns a range with all visible rows, within the list', () => {
   for (const top of [0, 10, 1_000, 35_000, 36_000]) {
     const { from, to } = findVisible(top, 700, { count: 1_000, height: 36 })
     expect(from).toBeLessThanOrEqual(Math.floor(top / 36))

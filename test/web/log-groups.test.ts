@@ -4,7 +4,7 @@ import { buildRows, drawTicks, hideGroups } from '../../web/features/log/rows.ts
 
 const marksOf = (...lines: [number, string][]) => readMarks(lines.map(([line, text]) => ({ line, text })))
 
-it('groups begin as in GitHub Actions and Buildkite', () => {
+it('groups begin at the marks of GitHub Actions and Buildkite', () => {
   const marks = marksOf([1, '::group::Install'], [5, '::endgroup::'], [7, '--- :node: Build'], [9, '+++ Test'])
   expect(marks.map(({ line, kind }) => [line, kind])).toEqual([
     [1, 'FOLDED'],
@@ -15,7 +15,7 @@ it('groups begin as in GitHub Actions and Buildkite', () => {
   expect(['::group::Install', '--- Build', '+++ Test'].map(toGroupName)).toEqual(['Install', 'Build', 'Test'])
 })
 
-it('heads of diffs, results of tests and titles between dashes do not begin groups', () => {
+it('headers of diffs, results of tests and titles between dashes do not begin groups', () => {
   expect(
     marksOf([1, '--- a/file'], [2, '+++ b/file'], [3, '--- PASS: TestIt (0.00s)'], [4, '--- Logging error ---']),
   ).toEqual([])
@@ -41,7 +41,7 @@ it('a group ends at its end mark or before the next group, and the last one is o
   expect([2, 3, 4, 5, 8].map((line) => findGroupAround(groups, line)?.from)).toEqual([undefined, 2, 2, undefined, 6])
 })
 
-describe('rows of folded groups', () => {
+describe('the rows of a log with folded groups', () => {
   const group = (from: number, to: number) => ({ from, to, isOpen: false })
   const numbers = (rows: ReturnType<typeof buildRows>) =>
     rows.slice(0, rows.count).map(({ gap, number }) => (gap ? 'gap' : number))
@@ -52,18 +52,18 @@ describe('rows of folded groups', () => {
     expect([1, 2, 3, 4, 5, 6, 10].map(rows.indexOf)).toEqual([0, 1, 1, 1, 2, 3, 3])
   })
 
-  it('keep gaps outside of folded groups at their places', () => {
+  it('keep gaps outside of folded groups at their positions', () => {
     const gap = (beforeLine: number) => ({ startOffset: beforeLine, beforeLine, bytes: 1, reason: 'LOST' }) as const
     const rows = hideGroups(buildRows(8, [gap(2), gap(4), gap(7)]), [group(3, 5)])
     expect(numbers(rows)).toEqual([1, 'gap', 2, 3, 6, 'gap', 7, 8])
     expect(rows.indexOf(7)).toBe(6)
   })
 
-  it('contain a whole group if the stream of its first line is hidden', () => {
+  it('contain all lines of a group if its first line is hidden by the choice of streams', () => {
     expect(numbers(hideGroups(buildRows(9, [], [3, 4, 7, 8]), [group(2, 5), group(7, 9)]))).toEqual([3, 4, 7])
   })
 
-  it('are computed at once for a million lines, each with its tick', () => {
+  it('are computed for a million lines, also the ticks of the scroll bar', () => {
     const folded = Array.from({ length: 10_000 }, (_, i) => group(100 * i + 1, 100 * i + 100))
     const rows = hideGroups(buildRows(1_000_000, []), folded)
     expect(rows.count).toBe(10_000)

@@ -29,7 +29,7 @@ describe('a line of a terminal', () => {
     ])
   })
 
-  it('shows its last state if it was overwritten', () => {
+  it('is shown in its last state if carriage returns overwrote it', () => {
     expect(toPlainText('10 %\r20 %\r30 %')).toBe('30 %')
     expect(readLastState('10 %\r20 %\r30 %')).toEqual({ text: '30 %', updates: 3 })
     expect(toPlainText('done\r')).toBe('done')
@@ -37,7 +37,7 @@ describe('a line of a terminal', () => {
     expect(toPlainText('spin |\b/\b-')).toBe('spin -')
   })
 
-  it('links to http addresses, and shows other links as text', () => {
+  it('has links to http addresses, and shows other links as text', () => {
     const link = (href: string) => parseLine(`\x1b]8;;${href}\x07here\x1b]8;;\x07`)[0]
     expect(link('https://example.org')).toMatchObject({ text: 'here', href: 'https://example.org' })
     for (const href of ['javascript:alert(1)', ' https://x', 'data:text/html,x', 'file:///etc/passwd', '//x'])
@@ -57,7 +57,7 @@ describe('a line of a terminal', () => {
     'text\x1b',
     'text\x1b[',
     'text\x1b]0;never ended',
-  ])('drops the sequence of %j', (text) => {
+  ])('loses the escape sequence in %j', (text) => {
     expect(toPlainText(text).replace(/\[$/, '')).toBe('text')
   })
 
@@ -67,7 +67,7 @@ describe('a line of a terminal', () => {
     expect(toPlainText('tab\tعربي <b>')).toBe('tab\tعربي <b>')
   })
 
-  it('has a limited number of spans, and folds a long text', () => {
+  it('has a limited number of spans, and is folded if its text is long', () => {
     const rainbow = Array.from({ length: 20_000 }, (_, i) => `\x1b[${31 + (i % 6)}mx`).join('')
     const spans = parseLine(rainbow)
     expect(spans.length).toBe(400)
@@ -81,7 +81,7 @@ describe('a line of a terminal', () => {
   })
 })
 
-it('formatJsonLine formats JSON objects and no other lines', () => {
+it('formatJsonLine formats JSON objects, and leaves other lines', () => {
   expect(formatJsonLine('{"a":[1,{"b":null}]}')).toBe(JSON.stringify({ a: [1, { b: null }] }, null, 2))
   for (const text of ['{}', 'x {"a":1}', '{"a":1', '{"a":}']) expect(formatJsonLine(text)).toBeNull()
 })
@@ -111,7 +111,7 @@ it.each([
   if (range) expect(parseRange(`#${formatRange(range)}`)).toEqual(range)
 })
 
-it('buildRows puts gaps at their places', () => {
+it('buildRows puts gaps at their positions', () => {
   const gap = (beforeLine: number) => ({ startOffset: beforeLine, beforeLine, bytes: 10, reason: 'DISK_FULL' as const })
   const rows = buildRows(4, [gap(1), gap(3), gap(5)])
   const shown = rows.slice(0, rows.count).map((row) => (row.gap ? 'gap' : row.number))
@@ -143,12 +143,12 @@ describe('the scroll bar', () => {
     tall,
   })
 
-  it('scrolls natively while a browser can lay out all rows', () => {
+  it('scrolls natively if the browser can lay out all rows', () => {
     expect(toPlace(1_800, geometry(10_000))).toBeCloseTo(100, 6)
     expect(computeBarPx(geometry(10_000))).toBe(180_000)
   })
 
-  it('reaches the first and the last of ten million lines, and restores each place', () => {
+  it('reaches the first and the last of ten million lines, and restores each position', () => {
     const long = geometry(10_000_000)
     expect(computeBarPx(long)).toBe(barPxMax)
     expect(toPlace(0, long)).toBe(0)
@@ -156,7 +156,7 @@ describe('the scroll bar', () => {
     for (const place of [1, 500_000.5, 9_999_900]) expect(toPlace(toScrollTop(place, long), long)).toBeCloseTo(place, 3)
   })
 
-  it('moves by pixels over rows of different heights', () => {
+  it('moves by pixels if rows have different heights', () => {
     const mixed = geometry(
       100,
       new Map([
@@ -213,7 +213,7 @@ describe('the lines of a log', () => {
   const isRead = ({ lines }: ReturnType<typeof startLines>) =>
     until(() => lines.state().bytes !== null, { what: 'the end is read' })
 
-  it('are read from the end first; other pages are read when shown, also in several responses', async () => {
+  it('are read from the end first, and other pages when shown, also in several responses', async () => {
     const log = startLines(5_000)
     await isRead(log)
     const { lines, asked } = log
@@ -226,7 +226,7 @@ describe('the lines of a log', () => {
     expect(asked).toEqual([{ lastLines: 100 }, { from: 1_001, first: 500 }, { from: 1_401, first: 100 }])
   })
 
-  it('are not read for pages that a dragged scroll bar has passed', async () => {
+  it('are not read for pages that the user passes while dragging the scroll bar', async () => {
     const log = startLines(100_000)
     await isRead(log)
     for (let from = 1; from < 90_000; from += 1_000) log.lines.show([from, from + 40])
@@ -234,7 +234,7 @@ describe('the lines of a log', () => {
     expect(log.asked.length).toBeLessThan(10)
   })
 
-  it('include all gaps from the start, and are complete without gaps', async () => {
+  it('include all gaps from the start, and are called complete only without gaps', async () => {
     const whole = startLines(1_500)
     await isRead(whole)
     expect(whole.lines.state()).toMatchObject({ bytes: 9_000, gaps: [], isFinal: true })
@@ -243,7 +243,7 @@ describe('the lines of a log', () => {
     expect(torn.lines.state().gaps).toEqual([{ startOffset: 100, beforeLine: 322, bytes: 50, reason: 'DISK_FULL' }])
   })
 
-  it('grow with the stream, and join parts of a line around lines of another stream', async () => {
+  it('grow with the stream, which joins parts of a line around lines of another output stream', async () => {
     const batch = (...rows: object[]) => ({ __typename: 'LogBatch', lines: rows, isFinal: false, cursor: 'c' })
     const open = { truncated: true }
     const live = [
@@ -258,7 +258,7 @@ describe('the lines of a log', () => {
     expect(log.lines.state()).toMatchObject({ lineCount: 6, gaps: [{ beforeLine: 6 }] })
   })
 
-  it('are read again from the start when the log was replaced', async () => {
+  it('are read again from the start after the log was replaced', async () => {
     const reset = { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: 'c' }
     const log = startLines(3, { live: [reset] })
     await until(() => log.asked.length > 1, { what: 'the end is read again' })

@@ -6,7 +6,7 @@ import { formatStep } from '../../web/parts/time-axis.ts'
 
 const point = (step: number, value: number) => ({ step, value })
 
-it('readMetric ends with the newest value, which may be newer than the stored points', () => {
+it('readMetric ends with the newest value, even if it is newer than the stored points', () => {
   const metric = { name: 'loss', points: [point(1, 3), point(2, 2)], last: point(2, 2) } as never
   expect(readMetric(metric).points).toHaveLength(2)
   expect(readMetric(metric, point(3, 1)).points).toEqual([point(1, 3), point(2, 2), point(3, 1)])
@@ -38,7 +38,7 @@ it('sortByMetric sorts the best job first and jobs without the metric last', () 
   expect([sorted('lowest'), sorted('highest')]).toEqual(['cbad', 'bcad'])
 })
 
-it('guessBest derives from the name of a metric whether low values are better', () => {
+it('guessBest guesses from the name of a metric whether low values are better', () => {
   expect(['val/loss', 'RMSE', 'accuracy', 'reward'].map(guessBest)).toEqual(['lowest', 'lowest', 'highest', 'highest'])
   expect([findTested(['lr', 'val/loss']), findTested(['lr']), findTested([])]).toEqual(['val/loss', 'lr', undefined])
   expect([titleMetric('lr', ['lr']), titleMetric('loss', ['lr'])]).toEqual(['lr (metric)', 'loss'])

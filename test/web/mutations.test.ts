@@ -35,7 +35,7 @@ function usedByConsole(): Set<string> {
   return used
 }
 
-it('the console uses each mutation, or the table says why not', () => {
+it('the console uses each mutation, or the table has a reason why it does not', () => {
   const used = usedByConsole()
   const known = new Set([...used, ...ofRuns, ...Object.keys(elsewhere)])
   expect(mutations.filter((name) => !known.has(name))).toEqual([])

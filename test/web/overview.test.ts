@@ -14,7 +14,7 @@ const list = (jobs: readonly DayJob[]) =>
     ...lanes.map((bars) => bars.map(({ job, fromMs, toMs }) => [job.id, fromMs - nowMs, toMs - nowMs].join(' '))),
   ])
 
-it('overlapping jobs get separate lanes, and the pool with the most jobs is first', () => {
+it('jobs at the same time are drawn in separate lanes, and the pool with the most jobs is first', () => {
   const minute = 60_000
   expect(
     list([
@@ -34,7 +34,7 @@ it('overlapping jobs get separate lanes, and the pool with the most jobs is firs
   ])
 })
 
-it('a bar begins at the earliest 24 hours ago, and a job without a start is drawn at its end', () => {
+it('a bar begins at most 24 hours ago, and a job that never started is drawn at its end', () => {
   const minute = 60_000
   const rows = [makeJob('long', at(-3_000), at(-60)), makeJob('never', null, at(-30)), makeJob('starting', null, null)]
   expect(list([...rows, makeJob('before', at(-3_000), at(-2_000))])).toEqual([
@@ -42,14 +42,14 @@ it('a bar begins at the earliest 24 hours ago, and a job without a start is draw
   ])
 })
 
-it('jobs beyond the lanes of a row are counted', () => {
+it('jobs that do not fit into the lanes of a row are counted', () => {
   const jobs = Array.from({ length: 14 }, (_, i) => makeJob(`job${i}`, at(-60), null))
   expect(listDayRows(jobs, { by: 'user', nowMs }).map(({ key, lanes, hidden }) => [key, lanes.length, hidden])).toEqual(
     [['ann', 10, 4]],
   )
 })
 
-it('the marks of the day are full hours', () => {
+it('the marks of the axis of the day are full hours', () => {
   const marks = listHours(nowMs)
   expect(marks.every((ms) => ms % 3_600_000 === 0 && ms > nowMs - dayMs && ms < nowMs)).toBe(true)
   expect(marks.slice(1).every((ms, i) => ms - (marks[i] ?? 0) === markMs)).toBe(true)

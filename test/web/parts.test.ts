@@ -22,7 +22,7 @@ it.each([
   [3_720_000, '1 h 02 min'],
   [273_600_000, '3 d 4 h'],
   [-5, '0 s'],
-])('%d ms are %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+])('a duration of %d ms is formatted as %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
 
 it.each([
   [0, 'just now'],
@@ -30,7 +30,7 @@ it.each([
   [1_200_000, 'in 20 min'],
   [-7_200_000, '2 h ago'],
   [-8 * 86_400_000, '16 Nov 2026'],
-])('a moment %d ms away is %s', (ms, text) => {
+])('a time %d ms from now is formatted as %s', (ms, text) => {
   const nowMs = Date.parse('2026-11-24T12:00:00Z')
   expect(formatRelative(nowMs + ms, nowMs)).toBe(text)
 })
@@ -41,20 +41,20 @@ it.each([
   [1_536, '1.50 KiB'],
   [68_719_476_736, '64 GiB'],
   [1_098_907_648, '1.02 GiB'],
-])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+])('%d bytes are formatted as %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
 it.each([
   [0, '0 %'],
   [0.29, '29 %'],
   [0.996, '99 %'],
   [1, '100 %'],
-])('the fraction %d is %s', (part, text) => expect(formatPercent(part)).toBe(text))
+])('the fraction %d is formatted as %s', (part, text) => expect(formatPercent(part)).toBe(text))
 
 it.each([
   [0.25, '0.3'],
   [12, '12'],
   [1_024.04, '1,024'],
-])('%d with one decimal is %s', (value, text) => expect(formatTenth(value)).toBe(text))
+])('%d with one decimal is formatted as %s', (value, text) => expect(formatTenth(value)).toBe(text))
 
 it.each([
   [4.2, 'EUR', 'EUR\u00a04.20'],
@@ -62,17 +62,17 @@ it.each([
   [0, 'EUR', 'EUR\u00a00.00'],
   [0.00171, null, '0.0017'],
   [12, null, '12.00'],
-])('%d %s is written %s', (amount, currency, text) => expect(formatMoney({ amount, currency })).toBe(text))
+])('a cost of %d %s is written %s', (amount, currency, text) => expect(formatMoney({ amount, currency })).toBe(text))
 
-it('counts agree with their nouns', () => {
+it('plural adds an s unless the number is 1', () => {
   expect([plural(1, 'job'), plural(1_204, 'job')]).toEqual(['1 job', '1,204 jobs'])
 })
 
-it('arguments are quoted for a shell', () => {
+it('quoteShell quotes arguments for a shell', () => {
   expect(['train.py', "it's", '', 'a b'].map(quoteShell)).toEqual(['train.py', "'it'\\''s'", "''", "'a b'"])
 })
 
-it('a cancellation names what it stops and loses', () => {
+it('describeCancel says which jobs a cancellation stops, and how much work they lose', () => {
   const nowMs = Date.parse('2026-11-24T12:00:00Z')
   const active = {
     stateCategory: 'ACTIVE',
@@ -119,7 +119,7 @@ it('the phases of a job cover all of its runs', () => {
   ])
 })
 
-describe('a sentence of the server', () => {
+describe('a message of the server', () => {
   it('is shown with local times and readable durations', () => {
     const at = new Date(2027, 0, 31, 14, 20)
     const text = `reserved from ${at.toISOString()} on, 86400 s at most`
@@ -141,5 +141,5 @@ describe('a sentence of the server', () => {
     ['Killed at its memory limit of 16 GiB; retry with --mem 32', null],
     ['The image does not exist', 'The image does not exist'],
     [null, null],
-  ])('%j beside the state and the exit code adds %j', (info, added) => expect(describeInfo(info)).toBe(added))
+  ])('is shortened from %j to %j beside the state', (info, added) => expect(describeInfo(info)).toBe(added))
 })

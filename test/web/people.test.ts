@@ -26,7 +26,7 @@ it('listPermissions removes denied permissions from those of the level and from 
   expect(found).toEqual(['JOB_VIEW_OWN', 'VIEW_WRITE', 'AUDIT_READ'])
 })
 
-it('describeChanges names the values that differ', () => {
+it('describeChanges names the fields whose values differ', () => {
   const before = { level: 'LEAD', teams: '', email: 'a@example.org' }
   expect(describeChanges(before, { ...before, level: 'ADMIN', teams: 'ml' })).toBe(
     'level was LEAD and is ADMIN; teams was empty and is ml',
@@ -34,7 +34,7 @@ it('describeChanges names the values that differ', () => {
   expect(describeChanges(before, before)).toBe('')
 })
 
-it('mergeDraft keeps edited fields, and takes other fields from the stored object', () => {
+it('mergeDraft keeps edited fields, and has the values of the stored object in other fields', () => {
   const before = { name: 'ann', email: '', teams: ['ml'] }
   const now = { name: 'ann', email: 'ann@example.org', teams: [] }
   expect(mergeDraft({ ...before, teams: ['ml'] }, before, now)).toEqual(now)

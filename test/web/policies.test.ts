@@ -32,7 +32,7 @@ it('listExceeding names the users above a limit, the highest first', () => {
   expect(listExceeding(many, 1)).toBe('a is at 2 of 1, b at 2 of 1, c at 2 of 1, d at 2 of 1, 2 more')
 })
 
-it('the form shows how a new limit affects current jobs', () => {
+it('describeLimitEffect says how a new limit affects current jobs', () => {
   expect(describeLimitEffect('maxConcurrent', 0, use)).toBe(
     'Pauses the pool: 5 running jobs continue, 3 waiting jobs do not start.',
   )
@@ -46,7 +46,7 @@ it('the form shows how a new limit affects current jobs', () => {
   expect(describeLimitEffect('localGpuMaxConcurrent', null, use)).toBe('No limit.')
 })
 
-it('describeUse shows the user nearest to the limit', () => {
+it('describeUse names the user who is nearest to the limit', () => {
   expect(describeUse('maxConcurrent', use)).toBe('5')
   expect(describeUse('userMaxConcurrent', use)).toBe('ann 3')
   expect(describeUse('userMaxBlocked', use)).toBe('')
@@ -71,7 +71,7 @@ const none = {
   name: null,
 }
 
-it('a condition is unchanged by its form, and is described in words', () => {
+it('the condition of a rule is not changed by its form, and is described in words', () => {
   const conditions = [
     { ...none, costAbove: 50 },
     { ...none, firstJob: false },
@@ -91,7 +91,7 @@ it('a condition is unchanged by its form, and is described in words', () => {
   expect(toCondition({ kind: 'costAbove', text: ' ', levels: [] })).toBe(null)
 })
 
-it('describeHeld sums the resources of the reserved nodes', () => {
+it('describeHeld adds the resources of the reserved nodes', () => {
   const node = { capacity: { cpu: 64, gpu: 4, memoryBytes: 2 ** 39 } }
   expect(describeHeld([node, node])).toBe('2 nodes: 8 GPUs, 128 cores, 1 TiB')
 })

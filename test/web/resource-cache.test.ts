@@ -29,7 +29,7 @@ function createFact() {
 }
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-it('two views of a value read it once', async () => {
+it('a value is read once even if two views show it', async () => {
   const { fact, show, state } = createFact()
   show()
   show()
@@ -37,7 +37,7 @@ it('two views of a value read it once', async () => {
   expect([fact.reads, state()]).toEqual([1, { value: 1, failure: null, isLoading: false }])
 })
 
-it('a view that is mounted again gets the kept value at once, and it is read again', async () => {
+it('a view that is mounted again has the cached value at once, which is then read again', async () => {
   const { fact, show, state } = createFact()
   const leave = show()
   await settle()
@@ -49,7 +49,7 @@ it('a view that is mounted again gets the kept value at once, and it is read aga
   expect([fact.reads, state().value]).toEqual([2, 2])
 })
 
-it('a read is aborted when its last view is removed, unless another view is added in the same step', async () => {
+it('a read is aborted when its last view is removed, unless a view is added in the same step', async () => {
   const { fact, show } = createFact()
   const leave = show()
   leave()
@@ -62,7 +62,7 @@ it('a read is aborted when its last view is removed, unless another view is adde
   expect(fact.signal?.aborted).toBe(true)
 })
 
-it('a change during a read causes another read, and there is a pause between such reads', async () => {
+it('a change during a read causes another read, after a pause', async () => {
   const { fact, show } = createFact()
   show()
   const read = () => cache.read(fact.key)
@@ -93,7 +93,7 @@ it('periodic reads pause while the page is hidden, and resume when it is shown',
   expect(fact.reads).toBe(4)
 })
 
-it('a retryable failure keeps the value and is retried, at once when the server is reachable again', async () => {
+it('a retryable failure keeps the value, and is retried at once when the server is reachable again', async () => {
   const { fact, show, state } = createFact()
   show()
   await settle()
@@ -109,7 +109,7 @@ it('a retryable failure keeps the value and is retried, at once when the server 
   expect(state()).toEqual({ value: 4, failure: null, isLoading: false })
 })
 
-it('a stream puts its values into the cache, and later views share the stream', async () => {
+it('a stream writes its values into the cache, and later views share the stream', async () => {
   let put: (value: unknown) => void = () => undefined
   let streams = 0
   const load: Load<unknown> = (_, show) => {
@@ -125,7 +125,7 @@ it('a stream puts its values into the cache, and later views share the stream', 
   expect([streams, cache.state('stream').value]).toEqual([1, 'second'])
 })
 
-it('the values without views for the longest time are dropped', async () => {
+it('the values that have had no view for the longest time are dropped', async () => {
   const facts = Array.from({ length: 70 }, createFact)
   for (const { show } of facts) {
     const leave = show()

@@ -55,7 +55,7 @@ const short = {
   resources: { memoryGib: 16, gpu: 2, gpuModel: ['v100'] },
 }
 
-it('toSpecInput removes the values that the server fills in', () => {
+it('toSpecInput removes the default values of the server', () => {
   expect(toSpecInput(stored)).toEqual(short)
 })
 
@@ -70,7 +70,7 @@ it('toSpecInput keeps values that differ from the defaults', () => {
   })
 })
 
-it('toFilledIn returns the values that the server filled in', () => {
+it('toFilledIn returns the default values that the server added', () => {
   expect(toFilledIn(stored)).toEqual({
     account: 'users.ann',
     maxRunTimeSeconds: 172_800,
@@ -134,7 +134,7 @@ it.each([
     team: 'vision',
     copied: { team: 'vision', account: 'vision.nlp' },
   },
-])('a copy of $title charges $copied', ({ isOwn, account, team, copied }) => {
+])('a copy of $title has the team and the account $copied', ({ isOwn, account, team, copied }) => {
   const input = toCopyInput({ ...stored, account, team } as unknown as Spec, isOwn)
   expect({ team: input.team, account: input.account }).toEqual({ team: undefined, account: undefined, ...copied })
 })

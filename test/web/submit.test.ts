@@ -45,11 +45,11 @@ describe('the text of a spec', () => {
     ['command: echo hi', 'Write a list: ["echo", "hi"]'],
     ['a: *x', 'alias'],
     [`a: ${'x'.repeat(4_000_000)}`, '4.0 million characters'],
-  ])('explains what is wrong with %.20s', (text, message) => {
+  ])('is refused with an explanation for %.20s', (text, message) => {
     expect(parseSpecText(text).marks[0]?.message).toContain(message)
   })
 
-  it('has violations marked at the value, or at the object without the value', () => {
+  it('has violations marked at the value, or at the object if the value is missing', () => {
     const text = 'command: [echo, hi]\nresources:\n  cpu: 0\n'
     const at = (path: string) => {
       const [mark] = markViolations(text, [{ path, message: 'wrong' }])
@@ -61,7 +61,7 @@ describe('the text of a spec', () => {
     expect(at('name')).toBe('')
   })
 
-  it('is read from links in base64url or percent-encoding', () => {
+  it('can be read from a link in base64url or percent-encoding', () => {
     expect(readSpecHash(`#spec=${Buffer.from('name: é ✓').toString('base64url')}`)).toBe('name: é ✓')
     expect(readSpecHash(`#spec=${encodeURIComponent('{"name":"a b"}')}`)).toBe('{"name":"a b"}')
     expect(readSpecHash('#spec=%E0%A4%A')).toBe(null)
@@ -104,7 +104,7 @@ describe('the fields of the form', () => {
     expect(field.format(value)).toBe(text)
   })
 
-  it('keep an invalid text, which the server refuses', () => {
+  it('keep an invalid text, so that the server refuses it', () => {
     for (const path of ['bid', 'maxRunTimeSeconds', 'resources.memoryGib'])
       expect(findFieldText(path, findField(path).type).parse('abc')).toBe('abc')
   })
@@ -153,9 +153,9 @@ describe('a sweep', () => {
     ['a = 1; a = 2', 'occurs twice'],
     ['a = 1..1001', 'at most 1,000'],
     ['a = 1..40 x b = 1..40', 'at most 1,000'],
-  ])('explains what is wrong with %s', (text, message) => expect(parseSweep(text).trouble).toContain(message))
+  ])('is refused with an explanation for %s', (text, message) => expect(parseSweep(text).trouble).toContain(message))
 
-  it('replaces references by its values, labels the jobs, and numbers their names', () => {
+  it('replaces references by values, labels the jobs, and numbers their names', () => {
     const sweep = parseSweep('lr = 1..10')
     const spec = { name: 'a', command: ['t', `$\{lr}`, `$\{HOME}`], labels: [{ key: 'lr', value: 'old' }] }
     const specs = sweepSpecs(spec, { sweep, label: 'a-1' })
@@ -173,7 +173,7 @@ describe('a sweep', () => {
   })
 })
 
-describe('refusals', () => {
+describe('the errors of a submission', () => {
   it('have paths relative to the spec', () => {
     const violations = [{ path: ['spec', 'labels', '0', 'key'], message: 'Must not be empty' }]
     expect(readViolations({ message: 'no', violations })).toEqual([
@@ -182,7 +182,7 @@ describe('refusals', () => {
     expect(readViolations({ message: 'no' })).toEqual([{ path: '', message: 'no' }])
   })
 
-  it('of the schema name the field', () => {
+  it('name the field if the input does not match the schema', () => {
     const message =
       'Variable "$input.submit.spec.resources.cpu": Float cannot represent non numeric value: "abc"; ' +
       'Variable "$input.submit.spec": Field "foo" is not defined by type "JobSpecInput".; ' +
@@ -195,7 +195,7 @@ describe('refusals', () => {
   })
 })
 
-it('completes the fields of the object that the line belongs to', () => {
+it('the completion in YAML suggests the fields of the object that the line belongs to', () => {
   expect(findType([], 0)).toBe('JobSpecInput')
   expect(findType(['name: a', 'resources:', '  cpu: 1'], 2)).toBe('ResourcesInput')
   expect(findType(['resources:', '  cpu: 1', 'name: a'], 0)).toBe('JobSpecInput')

@@ -7,9 +7,9 @@ it.each([
   ['state:running,qu', { before: 'state:running,', key: 'state', value: 'qu' }],
   ['train ', { before: 'train ', key: null, value: '' }],
   ['http://x', { before: '', key: null, value: 'http://x' }],
-])('the last term of %j is read', (text, term) => expect(readLastTerm(text)).toEqual(term))
+])('readLastTerm returns the last term of %j', (text, term) => expect(readLastTerm(text)).toEqual(term))
 
-it('label keys are suggested first, then values of the key', () => {
+it('suggestions for a label are first the keys, then the values of the chosen key', () => {
   const keys = [{ value: 'lr=', count: 3 }]
   expect(suggestValues(readLastTerm('label:l'), keys)).toEqual([{ text: 'label:lr=', label: 'lr=', count: 3 }])
   const values = [
@@ -22,7 +22,7 @@ it('label keys are suggested first, then values of the key', () => {
   ])
 })
 
-it('filter keys are suggested first, then values with the number of jobs', () => {
+it('suggestions for a filter are first the keys, then values of the chosen key with numbers of jobs', () => {
   expect(suggestKeys(readLastTerm('user:me sta')).map(({ text }) => text)).toEqual(['user:me state:'])
   const known = [
     { value: 'gpu', count: 12 },

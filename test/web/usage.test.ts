@@ -18,27 +18,27 @@ const makePoint = (key: string | null, hour: number, more: Partial<UsagePoint> =
     ...more,
   }) as UsagePoint
 
-it('readRange reads times before now, and dates', () => {
+it('readRange reads durations until now, and dates', () => {
   expect(readRange(undefined, undefined, nowMs)).toEqual({ fromMs: nowMs - 24 * hourMs, toMs: nowMs, isOpen: true })
   expect(readRange('2026-11-26T00:00:00Z', '2026-11-26T06:00:00Z', nowMs)).toMatchObject({ isOpen: false })
   expect(readRange('yesterday', undefined, nowMs)).toBeNull()
   expect(readRange('2026-11-26', '2026-11-25', nowMs)).toBeNull()
 })
 
-it('chooseBucket chooses few and round buckets, and alignFrom round start times', () => {
+it('chooseBucket returns a round length for few buckets, and alignFrom a round start time', () => {
   const range = (hours: number) => ({ fromMs: nowMs - hours * hourMs, toMs: nowMs })
   expect([1, 24, 24 * 7, 24 * 365].map((hours) => chooseBucket(range(hours)))).toEqual([60, 600, 7_200, 604_800])
   expect(lengthenBucket(600)).toBe(900)
   expect(alignFrom({ fromMs: nowMs + 61_000 }, 600)).toBe(nowMs)
 })
 
-it('widenRange doubles the range, up to now', () => {
+it('widenRange doubles the range, but not beyond now', () => {
   const range = { fromMs: nowMs - 2 * hourMs, toMs: nowMs - hourMs, isOpen: false }
   expect(widenRange(range, nowMs)).toEqual({ from: at(-2.5), to: at(-0.5) })
   expect(widenRange({ ...range, toMs: nowMs }, nowMs).to).toBeUndefined()
 })
 
-it('a bucket without a measurement is unknown, and a key without a point counts as 0', () => {
+it('a bucket without a measurement is unknown, and a key without a point in a measured bucket is 0', () => {
   const byPool = [makePoint('gpu', 0, { averageGpu: 3 }), makePoint('cpu', 0, { averageGpu: 1 }), makePoint('gpu', 2)]
   const timeline = listMoments(byPool, 3_600)
   expect(sumPoints(byPool, timeline, ({ averageGpu }) => averageGpu)).toEqual([4, null, 0])
@@ -47,7 +47,7 @@ it('a bucket without a measurement is unknown, and a key without a point counts 
   ])
 })
 
-it('chartByKey sums keys with small values in one series', () => {
+it('chartByKey adds keys with small values to one series', () => {
   const points = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, i) => makePoint(key, 0, { averageGpu: 10 - i }))
   const series = chartByKey(points, listMoments(points, 3_600), ({ averageGpu }) => averageGpu)
   expect(series.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', '2 others'])

@@ -51,7 +51,7 @@ it.each([
   [3, '2 jobs over the limit continue; new ones wait.', 5, waits('GLOBAL_LIMIT', 7)],
   [4, '1 job over the limit continues; new ones wait.', 5, []],
   [5, 'No more jobs could start; 1 still waits for it.', 5, waits('GLOBAL_LIMIT', 1)],
-])('a pool limit of %s: %s', (value, text, running, byReason) =>
+])('the effect of a pool limit of %s is: %s', (value, text, running, byReason) =>
   expect(describeEffect('maxConcurrent', value, { panel: { running, byReason }, rows: [] })).toBe(text),
 )
 
@@ -79,7 +79,7 @@ it('the effect of a limit of GPUs depends on the GPUs of the jobs that wait for 
   expect(describeEffect('localGpuMaxConcurrent', 3, { panel, rows })).toMatch(/^1 GPU over the limit/)
 })
 
-it('the forecast shows running jobs until their limit, and waiting jobs from their estimated start', () => {
+it('the forecast draws running jobs until their limit, and waiting jobs from their estimated start', () => {
   const rows = [
     makeRow({ id: 'runs', isRunning: true }),
     makeRow({ id: 'endless', isRunning: true, maxRunTimeSeconds: null }),
@@ -142,4 +142,4 @@ it.each([
   [['a', 'b'], ['a', 'b'], 0],
   [['a', 'b'], ['b', 'a', 'c'], 3],
   [['a', 'b'], ['b'], 1],
-])('from %j to %j are %d changes', (shown, next, count) => expect(countChanges(shown, next)).toBe(count))
+])('countChanges from %j to %j returns %d', (shown, next, count) => expect(countChanges(shown, next)).toBe(count))

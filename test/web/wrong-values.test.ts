@@ -44,7 +44,7 @@ const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __
 
 const server = await openTestServer()
 
-it.each(wrongValues)('a wrong value of $path is marked at its field and in YAML', async ({ path, spec }) => {
+it.each(wrongValues)('a wrong value of $path is marked at its form field and in YAML', async ({ path, spec }) => {
   const { errors } = await ask(server.url, query, { input: { submit: { spec } } })
   const violations = readTypeErrors(errors?.[0]?.message ?? '')
   const found = violations.find((each) => each.path === path)

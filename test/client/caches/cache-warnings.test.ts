@@ -152,12 +152,12 @@ it.each([
   ['Apollo Client', openApollo],
   ['Graphcache', openUrql],
   ['Graphcache with a schema', () => openUrql({ schema: introspected() })],
-])('%s logs no warnings', async (_, open) => {
+])('%s logs no warnings for the documents of the package', async (_, open) => {
   await useOf(open())
   expect(told).toEqual([])
 })
 
-it('other warnings of Graphcache are logged', async () => {
+it('warnings of Graphcache about other things are logged', async () => {
   await server.submit()
   const urql = openUrql()
   await urql.ask(gql`query NoId { jobs(first: 50) { nodes { version name } } }`, {})

@@ -137,7 +137,7 @@ function singleFlight(work: () => Promise<unknown>): () => void {
 const mutations = 120
 const cuts = 12
 
-it('pages on Apollo and urql show the current rows after changes by others, deletions and lost connections', async () => {
+it('pages on Apollo and urql show the rows of the server after changes, deletions and lost connections', async () => {
   const alive: string[] = []
   for (let i = 0; i < 5; i++) alive.push(await server.submit())
   const pages = { apollo: await openApolloPage(), urql: await openUrqlPage() }

@@ -92,7 +92,7 @@ it.each(
   Object.entries({ 'Apollo Client': openApollo, Graphcache: openUrql }).flatMap(([name, open]) =>
     Object.entries(selections).map(([selection, text]) => ({ name, open, selection, text })),
   ),
-)('$name removes deleted jobs from a list of $selection without a request', async ({ open, text }) => {
+)('$name removes a deleted job from a list that selects $selection without another request', async ({ open, text }) => {
   const ids = [await server.submit(), await server.submit(), await server.submit()]
   for (const jobId of ids) await cancelJob(server.domain, server.admin, { jobId })
   const [own = '', other = '', kept = ''] = ids
@@ -113,7 +113,7 @@ it.each(
   page.close()
 })
 
-it('a page keeps the updates of Graphcache beside its own', async () => {
+it('a page can extend the updates of Graphcache by its own', async () => {
   const { Mutation, Subscription } = graphcacheOptions.updates
   const messages: unknown[] = []
   const own: typeof Subscription.jobUpdates = (result, args, cache, info) => {

@@ -17,14 +17,14 @@ const job = (version: number, state: string, text = '') => ({
 })
 const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
 
-it('a field older than the newest seen value is replaced by it', () => {
+it('a field that is older than the newest value seen so far is replaced by this value', () => {
   const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(3, 'FAILED', 'newest')).data).toEqual(job(3, 'FAILED', 'newest'))
 })
 
-it('fields are distinguished by their arguments, and recognised under aliases', () => {
+it('a field is recognised under an alias, and differs from the same field with other arguments', () => {
   const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'one line'))
   const older = fresh.of({ query, variables: { n: 2 } }, job(1, 'QUEUED', 'two lines')).data
@@ -34,7 +34,7 @@ it('fields are distinguished by their arguments, and recognised under aliases', 
   expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
 })
 
-it('a deleted job is recognised by its deletedId', () => {
+it('a deletion is recognised by the deletedId in the result of a mutation', () => {
   const deletion = parse(
     'mutation { deleteJob(input: { jobId: "job_1" }) { __typename ... on DeleteJobSuccess { deletedId } } }',
   )
@@ -45,7 +45,7 @@ it('a deleted job is recognised by its deletedId', () => {
   expect(deletedJobIds).toEqual(['job_1'])
 })
 
-it('deleted jobs are removed from lists that arrive late', () => {
+it('a deleted job is removed from a list that arrives after its deletion', () => {
   const fresh = createFreshResults()
   const reset = { jobUpdates: { __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_1'] } }
   expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
@@ -59,7 +59,7 @@ it('deleted jobs are removed from lists that arrive late', () => {
   expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
 })
 
-it('the memory is cleared when a stream restarts, because the database may be restored', () => {
+it('the values seen so far are forgotten when a stream restarts after the restore of a backup', () => {
   const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
   const reset = (resetReason: string, jobIds: string[]) => ({

@@ -19,7 +19,7 @@ function recordOperations() {
 
 const named = { query: '', extensions: { persistedQuery: { version: 1 as const, sha256Hash: 'abc' } } }
 
-it('the link sends only the hash of a persisted document', async () => {
+it('the Apollo link sends only the hash of a persisted document', async () => {
   const { sent, client } = recordOperations()
   const persisted = new PersistedQueryLink({ generateHash: () => 'abc' })
   const link = ApolloLink.from([persisted, createBerthLink(client)])
@@ -29,7 +29,7 @@ it('the link sends only the hash of a persisted document', async () => {
   expect(sent).toMatchObject([named])
 })
 
-it('the exchange sends only the hash of a persisted document', async () => {
+it('the urql exchange sends only the hash of a persisted document', async () => {
   const { sent, client } = recordOperations()
   const urql = new UrqlClient({ url: 'http://127.0.0.1:1', exchanges: [berthExchange(client)] })
   const request = createRequest('{ viewer { scopes } }', {}, named.extensions)

@@ -4,7 +4,7 @@ import { berthExchange } from '../../../src/client/caches/urql.ts'
 import type { Client } from '../../../src/client/jobs/client.ts'
 import { until } from '../../support/until.ts'
 
-it('a stream that ends delivers each part once, and a new subscription opens it again', async () => {
+it('a stream delivers each message once until it ends, and a new subscription opens it again', async () => {
   let ended = 0
   async function* stream() {
     for (const cursor of ['a', 'b']) yield { data: { tail: { cursor } } }

@@ -58,7 +58,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a channel', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'over many cuts loses and duplicates no byte in either direction (seed %i)',
+    'loses and duplicates no byte in either direction over many lost connections (seed %i)',
     async (seed) => {
       const link = new Link(seed)
       const sent = [[], []] as [string[], string[]]
@@ -78,7 +78,7 @@ describe('a channel', () => {
     },
   )
 
-  it('makes the sender wait while the receiver takes nothing, also over a cut', async () => {
+  it('makes the sender wait while the receiver reads nothing, also after a lost connection', async () => {
     const link = new Link(1)
     const [sender, receiver] = link.ends
     const gate = Promise.withResolvers<void>()
@@ -112,7 +112,7 @@ describe('a channel', () => {
     expect(end.failures).toEqual([expect.any(ChannelBroken)])
   })
 
-  it('counts an empty frame as 512 bytes, in both directions', async () => {
+  it('counts an empty frame as 512 bytes toward the window, in both directions', async () => {
     const [sender, receiver] = [new End(), new End()]
     let mayContinue = false
     for (let sent = 0; sent <= 512; sent++)
@@ -127,7 +127,7 @@ describe('a channel', () => {
     expect(receiver.failures).toEqual([expect.objectContaining({ message: 'The peer sent more than the window' })])
   })
 
-  it('refuses a peer that sends more than the window', () => {
+  it('is closed if the peer sends more than the window allows', () => {
     const end = new End()
     end.slow = new Promise(() => undefined)
     for (let number = 1; number <= 16 && end.failures.length === 0; number++)

@@ -19,7 +19,7 @@ const unsettled = (ms: number) => (ms === 10_000 ? never() : soon())
 const message = { data: { jobUpdates: { __typename: 'StreamHeartbeat', cursor: 'c' } } }
 const query = 'subscription { jobUpdates { ... on StreamHeartbeat { cursor } } }'
 
-it('refused streams on open connections count as one outage, which ends with the first message', async () => {
+it('refused streams on open connections are one outage, which ends with the first message', async () => {
   const refusals = 6
   let asked = 0
   class Server extends AnsweringSocket {
@@ -38,7 +38,7 @@ it('refused streams on open connections count as one outage, which ends with the
   await client.close()
 })
 
-it('a stream beyond the limit of its user is retried with growing pauses until another one ends', async () => {
+it('a stream above the limit of its user is retried with growing pauses until another stream ends', async () => {
   const refusals = 4
   let asked = 0
   class Server extends AnsweringSocket {
@@ -55,7 +55,7 @@ it('a stream beyond the limit of its user is retried with growing pauses until a
   await client.close()
 })
 
-it('an outage ends when a silent connection stays open', async () => {
+it('an outage ends when a new connection stays open, even if no message arrives', async () => {
   let asked = 0
   class Server extends AnsweringSocket {
     override subscribe(id: string) {
@@ -76,7 +76,7 @@ it('an outage ends when a silent connection stays open', async () => {
   await client.close()
 })
 
-it('a connection that failed again does not end the outage', async () => {
+it('an outage does not end with a connection that fails again', async () => {
   const settling: (() => void)[] = []
   const outages = createOutages(() => new Promise((resolve) => settling.push(() => resolve(undefined))))
   const outage = outages.track()
@@ -90,7 +90,7 @@ it('a connection that failed again does not end the outage', async () => {
   expect(outages.current()?.message).toBe('second')
 })
 
-it('a stream waiting for its next retry retries at once when the machine is online again', async () => {
+it('a stream that waits for its next retry is retried at once when the machine is online again', async () => {
   const network = new EventTarget()
   const asleep: number[] = []
   const sleep: Sleep = (ms, signal) => {
@@ -129,7 +129,7 @@ it('a stream waiting for its next retry retries at once when the machine is onli
   await stream.return()
 })
 
-it('many streams waiting for a retry cause no warnings', async () => {
+it('many streams that wait for a retry cause no warnings of Node', async () => {
   const warnings: Error[] = []
   const note = (warning: Error) => void warnings.push(warning)
   process.on('warning', note)
@@ -147,7 +147,7 @@ it('many streams waiting for a retry cause no warnings', async () => {
   await client.close()
 })
 
-describe('a stream over server-sent events after a WebSocket failed', () => {
+describe('a stream over server-sent events after WebSockets failed', () => {
   const path = (works: Partial<Record<Transport, () => boolean>>) => {
     const tries: Transport[] = []
     const over = (transport: 'websocket' | 'sse'): Open =>
@@ -183,7 +183,7 @@ describe('a stream over server-sent events after a WebSocket failed', () => {
     await stream.return()
   })
 
-  it('tries a WebSocket once per new connection while WebSockets stay blocked', async () => {
+  it('tries a WebSocket once for each new connection while WebSockets are blocked', async () => {
     const { tries, closing, stream } = path({ sse: () => true })
     await stream.next()
     expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'websocket', 'sse'])
@@ -194,7 +194,7 @@ describe('a stream over server-sent events after a WebSocket failed', () => {
   })
 })
 
-it('a polling stream tries better transports without an outage or a pause', async () => {
+it('a polling stream tries other transports again without an outage or a pause', async () => {
   const unreachable: Open = async function* () {
     yield* []
     throw new RequestFailed('UNREACHABLE', 'blocked')
@@ -247,7 +247,7 @@ it('a polling stream tries better transports without an outage or a pause', asyn
   await stream.return()
 })
 
-it('one silent stream of server-sent events makes it and later streams poll', async () => {
+it('once a stream of server-sent events stays silent, it and later streams poll instead', async () => {
   const tries: Transport[] = []
   const closing = new AbortController()
   let nowMs = 0
@@ -294,7 +294,7 @@ it('one silent stream of server-sent events makes it and later streams poll', as
   await Promise.all([first, second, third].map((stream) => stream.return()))
 })
 
-it('a request that waits for its next attempt counts as an outage', async () => {
+it('a request that waits for its next attempt is reported as an outage', async () => {
   const told: (string | undefined)[] = []
   const client = createClient({ url: 'http://127.0.0.1:1', sleep: soon })
   client.onOutage(() => told.push(client.outage()?.code))

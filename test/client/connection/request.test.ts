@@ -73,11 +73,11 @@ describe('transports', () => {
   it.each([
     [['SSE'], '`transports` has "SSE"; name one or more of websocket, sse, polling'],
     [[], '`transports` has none; name one or more of websocket, sse, polling'],
-  ])('may not be %j', (named, message) =>
+  ])('are refused if they are %j', (named, message) =>
     expect(() => createClient({ url, transports: named as Transport[] })).toThrow(message),
   )
 
-  it('must include more than polling for a subscription that cannot be polled', async () => {
+  it('are refused with polling alone for a subscription that cannot be polled', async () => {
     const live = new TypedDocumentString<{ answer: unknown }, { after?: string }>('subscription { answer }')
     const stream = createClient({ url, transports: ['polling'] }).subscribe(live, {})
     await expect(stream.next()).rejects.toThrow('`transports` has only polling')
@@ -85,7 +85,7 @@ describe('transports', () => {
 })
 
 describe('a GraphQL request', () => {
-  it('returns the data', async () => {
+  it('returns the data of the response', async () => {
     const { client } = await serve(answered)
     expect(await client.request(document, { n: 1 })).toEqual({ answer: 42 })
   })
@@ -101,7 +101,7 @@ describe('a GraphQL request', () => {
     void (() => client.request({ kind: 'Document', definitions: [] }, {}))
   })
 
-  it('is retried while the refusal is retryable', async () => {
+  it('is retried while the server refuses it with a retryable error', async () => {
     const problem = { body: { data: { answer: { __typename: 'UnavailableProblem', retryable: true } } } }
     const { client, given } = await serve(refusal('UNAVAILABLE'), problem, answered)
     expect(await client.request(document, { n: 1 }, { attempts: 5 })).toEqual({ answer: 42 })
@@ -109,7 +109,7 @@ describe('a GraphQL request', () => {
     expect(waits).toHaveLength(2)
   })
 
-  it('fails with the refusal after its last attempt', async () => {
+  it('fails with the error of the server after its last attempt', async () => {
     const { client, given } = await serve(refusal('UNAVAILABLE'))
     await expect(client.request(document, { n: 1 }, { attempts: 3 })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -125,7 +125,7 @@ describe('a GraphQL request', () => {
     expect(given()).toBe(1)
   })
 
-  it('is sent once by default', async () => {
+  it('is not retried by default', async () => {
     const { client, given } = await serve(refusal('UNAVAILABLE'))
     await expect(client.request(document, { n: 1 })).rejects.toThrow()
     expect(given()).toBe(1)
@@ -137,12 +137,12 @@ describe('a GraphQL request', () => {
     [429, 'RATE_LIMITED'],
     [500, 'INTERNAL_SERVER_ERROR'],
     [502, 'UNREACHABLE'],
-  ])('maps a plain %i to %s', async (status, code) => {
+  ])('fails, for a response %i that is not GraphQL, with the code %s', async (status, code) => {
     const { client } = await serve({ status, body: 'plain words' })
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
-  it('reports the title of a proxy’s HTML page', async () => {
+  it('fails with the title if a proxy responds with an HTML page', async () => {
     const body = '<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>…</body></html>'
     const { client } = await serve({ status: 413, body })
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('a GraphQL request', () => {
     })
   })
 
-  it.each([400, 200])('reports the redirect that led to a wrong URL (%i)', async (status) => {
+  it.each([400, 200])('names the redirect in its error if it led to a wrong URL (%i)', async (status) => {
     const { client } = await serve(answered)
     const listening = server
     listening?.removeAllListeners('request').on('request', (request, response) => {
@@ -164,13 +164,13 @@ describe('a GraphQL request', () => {
     })
   })
 
-  it('waits for at most 10 minutes, whatever Retry-After a proxy sends', async () => {
+  it('waits for at most 10 minutes if a proxy sends a longer Retry-After', async () => {
     const { client } = await serve({ status: 503, retryAfter: 99_999_999, body: 'maintenance' }, answered)
     expect(await client.request(document, { n: 1 }, { attempts: 2 })).toEqual({ answer: 42 })
     expect(waits).toEqual([600_000])
   })
 
-  it('reports when no server listens', async () => {
+  it('fails with UNREACHABLE if no server listens', async () => {
     const { client } = await serve(answered)
     await new Promise((resolve) => server?.close(resolve))
     server = undefined
@@ -195,7 +195,7 @@ describe('the rest of a download', () => {
   })
 })
 
-describe('retries', () => {
+describe('retries of the client', () => {
   const page = (nodes: object[]) => ({
     body: {
       data: {
@@ -204,7 +204,7 @@ describe('retries', () => {
     },
   })
 
-  it('end with the deletion of a followed job as the last message', async () => {
+  it('end after a followed job is deleted, with the deletion as the last message', async () => {
     const { client } = await serve(page([{ seq: 1 }]), page([{ seq: 1 }, { seq: 2 }]), {
       body: { data: { job: null } },
     })
@@ -227,7 +227,7 @@ describe('retries', () => {
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('wait as long as the server asks', async () => {
+  it('wait as long as the Retry-After header says', async () => {
     const { client } = await serve({ status: 429, retryAfter: 40, body: 'too many' }, answered)
     await client.request(document, { n: 1 }, { attempts: 2 })
     expect(waits).toEqual([40_000])
@@ -235,19 +235,19 @@ describe('retries', () => {
 })
 
 describe('the pause before a retry', () => {
-  it('is random up to 1, 2, 4 … 30 s', () => {
+  it('is random, up to 1 s, 2 s, 4 s … 30 s', () => {
     for (const [attempt, max] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries())
       for (let i = 0; i < 50; i++) expect(retryWaitMs(attempt)).toBeLessThanOrEqual(max)
   })
 })
 
-it('the message of the gate is not shortened', () => {
+it('a refusal in plain text is not shortened', () => {
   const text = `${'Only this account may use the server. '.repeat(10)}Start it with users.`
   const failure = createResponseFailure(new URL('http://a/graphql'), new Response(text, { status: 403 }), text)
   expect(failure).toMatchObject({ code: 'FORBIDDEN', message: `http://a/graphql answered 403: ${text}` })
 })
 
-it('a number that JSON cannot write is refused by name before anything is sent', async () => {
+it('a number that JSON cannot represent is refused, with the name of its variable, before the request', async () => {
   const client = createClient({ url: 'http://127.0.0.1:1' })
   for (const n of [Number.NaN, Number.POSITIVE_INFINITY])
     await expect(client.request(document, { n })).rejects.toThrow(`n: ${n} is not a finite number`)

@@ -37,7 +37,7 @@ async function restore(jobId: string) {
 }
 
 it.each<Transport>(['websocket', 'sse', 'polling'])(
-  'follow over %s restarts after a restore of the database',
+  'follow over %s starts again after a restore',
   async (transport) => {
     const client = open([transport])
     const jobId = await changedJob()
@@ -55,7 +55,7 @@ it.each<Transport>(['websocket', 'sse', 'polling'])(
   },
 )
 
-it('follow by pages restarts from a stored cursor after a restore', async () => {
+it('follow by pages starts again if its cursor is from before a restore of the database', async () => {
   const client = open(['polling'])
   const jobId = await changedJob()
   const first = client.follow(jobId)
@@ -69,7 +69,7 @@ it('follow by pages restarts from a stored cursor after a restore', async () => 
   await client.close()
 })
 
-it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s restarts after a restore', async (transport) => {
+it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s starts again after a restore', async (transport) => {
   const client = open([transport])
   const jobId = await server.submit()
   const { sql } = server.domain.db
@@ -106,7 +106,7 @@ const pages: Record<string, Subscribe> = {
   },
 }
 
-it.each(Object.entries(pages))('jobStatus of %s restarts after a restore', async (_name, subscribe) => {
+it.each(Object.entries(pages))('jobStatus in %s starts again after a restore', async (_name, subscribe) => {
   const client = open()
   const jobId = await changedJob()
   const seen: (string | undefined)[] = []

@@ -40,7 +40,7 @@ describe('a stream', () => {
     expect(seen).toEqual(numbersTo(5))
   })
 
-  it('loses and repeats no message when its connection is cut repeatedly', async () => {
+  it('loses and repeats no message if its connection is lost repeatedly', async () => {
     const { server, connection } = await open({ last: 2_000 })
     const seen: number[] = []
     for await (const { count } of connection.subscribe(document, { lastLines: 7 })) {
@@ -53,14 +53,14 @@ describe('a stream', () => {
     expect(server.asked.slice(1).every(({ after, lastLines }) => after && lastLines === undefined)).toBe(true)
   })
 
-  it('ends without an error when its client closes while the server is away', async () => {
+  it('ends without an error when its client is closed while the server is unreachable', async () => {
     connection = openConnection({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
     const next = connection.subscribe(document, {}).next()
     await expect(connection.close()).resolves.toBeUndefined()
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('reconnects to a server that reports an outage of its database', async () => {
+  it('reconnects if the server reports an outage of its database', async () => {
     const { server, connection } = await open({ last: 300, awayEvery: 100 })
     const seen: number[] = []
     for await (const { count } of connection.subscribe(document, {})) seen.push(count.number)
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(server.asked.length).toBeGreaterThan(4)
   })
 
-  it('resumes after the last received message, even if it was not read yet', async () => {
+  it('resumes after the last received message, even if the caller has not read it yet', async () => {
     const { server, connection } = await open({ last: 50 })
     const stream = connection.subscribe(document, {})
     const seen = [(await stream.next()).value?.count.number]
@@ -78,7 +78,7 @@ describe('a stream', () => {
     expect(seen).toEqual(numbersTo(50))
   })
 
-  it('applies backpressure when it is not read, and continues when it is read again', async () => {
+  it('applies backpressure while the caller does not read, and continues afterwards', async () => {
     const last = 2_000
     const { server, connection } = await open({ last, padding: 64 * 1024 })
     const stream = connection.subscribe(document, {})
@@ -99,12 +99,12 @@ describe('a stream', () => {
     expect(read).toBe(last)
   })
 
-  it.each([4401, 4403])('fails at once when the server says that a retry is useless: %i', async (closeCode) => {
+  it.each([4401, 4403])('fails without a retry if the server closes the WebSocket with %i', async (closeCode) => {
     const { connection } = await open({ last: 1, closeCode })
     await expect(connection.subscribe(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
-  it('names the server if no WebSocket can be opened', async () => {
+  it('reports the URL of the server if no WebSocket can be opened', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     connection = openConnection({ url, sleep: async () => undefined, transports: ['websocket'] })
     const outage = new Promise((resolve) => connection?.onOutage(() => resolve(connection?.outage()?.message)))
@@ -112,15 +112,15 @@ describe('a stream', () => {
     expect(await outage).toBe(`No WebSocket can be opened to ${url}/graphql`)
   })
 
-  it('fails with the errors of the operation', async () => {
+  it('fails with the errors of its operation', async () => {
     const { connection } = await open({ last: 1 })
     const wrong = new TypedDocumentString<Counted, object>('subscription { nothing }')
     await expect(connection.subscribe(wrong, {}).next()).rejects.toThrow(/Cannot query field/)
   })
 })
 
-describe('advancing the variables of a stream', () => {
-  it('moves the cursor in the object that is sent again', () => {
+describe('advancing() of the variables of a stream', () => {
+  it('sets the cursor in the object that is sent at the next connection', () => {
     const moving = advancing({ jobId: 'job_1', lastLines: 3 })
     const { variables } = moving
     moving.advance({ tail: { cursor: 'c1' } })

@@ -12,7 +12,7 @@ class RefusingSocket extends AnsweringSocket {
   }
 }
 
-it('a stream refused on an open connection never reports that it opened', async () => {
+it('a stream that is refused on an open connection never reports that it is open', async () => {
   const servers = createServers('http://127.0.0.1:1')
   const sockets = new SocketStreams(servers, createTokens(undefined), RefusingSocket)
   const { signal } = new AbortController()
@@ -30,7 +30,7 @@ it('a stream refused on an open connection never reports that it opened', async 
   await sockets.close()
 })
 
-it('a connection that the platform refuses at once fails normally, and the client closes', async () => {
+it('a stream fails, and its client can be closed, if the WebSocket constructor throws', async () => {
   class InsecureSocket extends AnsweringSocket {
     constructor() {
       super()
@@ -50,7 +50,7 @@ it('a connection that the platform refuses at once fails normally, and the clien
   await sockets.close()
 })
 
-it('a platform without WebSocket requires other transports', async () => {
+it('a client must be created with other transports if the platform has no WebSocket', async () => {
   const { WebSocket } = globalThis
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {

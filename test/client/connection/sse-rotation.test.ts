@@ -50,7 +50,7 @@ function read(rotate: Open, { hasCursor = true } = {}) {
   return { seen, onOpen }
 }
 
-it('more streams than a page has connections rotate, each from its cursor', async () => {
+it('streams take turns if a page has fewer connections, and each resumes from its cursor', async () => {
   const rotate = rotateStreams(open, () => true)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
@@ -62,14 +62,14 @@ it('more streams than a page has connections rotate, each from its cursor', asyn
   }
 })
 
-it('a stream without a cursor keeps its connection', async () => {
+it('a stream without a cursor keeps its connection when others take turns', async () => {
   const rotate = rotateStreams(open, () => true)
   const streams = Array.from({ length: 4 }, () => read(rotate, { hasCursor: false }))
   await vi.advanceTimersByTimeAsync(65_000)
   expect(streams.map(({ seen }) => seen)).toEqual(Array(4).fill([1]))
 })
 
-it('a stream closed while it waits takes no connection', async () => {
+it('a stream that is closed while it waits does not take a connection', async () => {
   const rotate = rotateStreams(open, () => true)
   for (let n = 0; n < 4; n++) read(rotate)
   const left = new AbortController()
@@ -81,7 +81,7 @@ it('a stream closed while it waits takes no connection', async () => {
   expect(seen).toEqual([1])
 })
 
-it('every stream has its own connection if there are enough', async () => {
+it('every stream has its own connection if the page has enough connections', async () => {
   const rotate = rotateStreams(open, () => false)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
@@ -89,7 +89,7 @@ it('every stream has its own connection if there are enough', async () => {
   expect(streams.map(({ seen }) => seen)).toEqual(Array(9).fill([1]))
 })
 
-it('connections are limited in a browser over HTTP/1.1', () => {
+it('the connections of a page are limited only in a browser over HTTP/1.1', () => {
   const [plain, secure] = [new URL('http://a.test/graphql'), new URL('https://a.test/graphql')]
   const pageOver = (nextHopProtocol: string) => ({
     location: {},

@@ -63,14 +63,14 @@ it.each<['asked' | 'opened', RequestListener]>([
   ['asked', () => {}],
   ['asked', (_, response) => response.writeHead(502).write('Bad Gateway')],
   ['opened', (_, response) => response.writeHead(200, head).flushHeaders()],
-])('a stream that is only %s after 15 s is closed, because a proxy may buffer it', async (state, serve) => {
+])('a stream is closed if it is %s and silent for 15 s, because a proxy may buffer it', async (state, serve) => {
   const begun = await openAt(serve)
   const next = begun.stream.next()
   await begun[state]
   await demandEnd(next, 15_000)
 })
 
-it('an established stream may be silent for 45 s', async () => {
+it('a stream with a first message may be silent for 45 s', async () => {
   const { stream } = await openAt((_, response) => void response.writeHead(200, head).write(event))
   expect(await stream.next()).toEqual({ done: false, value: { data: { a: 1 } } })
   await demandEnd(stream.next(), 45_000)
@@ -88,21 +88,21 @@ async function streamOver(...answers: RequestListener[]) {
   return client.stream({ query: 'subscription { a }' })
 }
 
-it('an established stream survives error pages of a proxy', async () => {
+it('a stream with a first message reconnects after error pages of a proxy', async () => {
   const stream = await streamOver(cutAfterOne, page, missing, page, missing, page, cutAfterOne)
   for (let messages = 0; messages < 2; messages++) expect(await stream.next()).toMatchObject({ done: false })
   await stream.return()
 })
 
 it.each([page, missing])(
-  'a stream that was never established ends if the address is not a Berth server',
+  'a stream without a first message fails if the URL is not that of a Berth server',
   async (answer) => {
     const stream = await streamOver(answer)
     await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
   },
 )
 
-it('a stream whose server is away fails with the message of a request', async () => {
+it('a stream fails with the same message as a request if no server listens', async () => {
   const servers = createServers('http://127.0.0.1:1')
   const stream = subscribeOverSse(
     { servers, tokens: createTokens(undefined), onOpen: () => {} },

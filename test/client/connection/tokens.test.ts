@@ -34,7 +34,7 @@ const open = (token: TokenSource, transport: Transport) =>
   createClient({ url: proxy.url, token, transports: [transport], sleep: async () => undefined })
 
 describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (transport) => {
-  it('are replaced by fresh ones when they expire', async () => {
+  it('are replaced by new ones when they expire', async () => {
     const jobId = await server.submit()
     const [first, second] = [await newToken(dayMs), await newToken(null)]
     const refusals: (string | undefined)[] = []
@@ -54,7 +54,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (tra
     await client.close()
   })
 
-  it('are requested again from a failing source, and trimmed of whitespace', async () => {
+  it('are requested again from a function that failed, and trimmed', async () => {
     const jobId = await server.submit()
     let asked = 0
     const client = open(async () => {
@@ -65,7 +65,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (tra
     await client.close()
   })
 
-  it('from a source that hangs do not delay the close of streams and requests', async () => {
+  it('from a function that never returns do not delay the close of streams and requests', async () => {
     const silent = open(() => new Promise(() => undefined), transport)
     const left = silent.follow('job_1')
     const first = left.next()
@@ -80,14 +80,14 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (tra
     expect(await ended).toMatchObject({ done: true })
   })
 
-  it('are refused before they are sent if invalid', async () => {
+  it('are refused before they are sent if they have invalid characters', async () => {
     const client = open('a token of 5 €', transport)
     const failure = { code: 'UNAUTHENTICATED', message: expect.stringContaining('characters') }
     await expect(client.follow('job_1').next()).rejects.toMatchObject(failure)
     await client.close()
   })
 
-  it('end the stream when revoked', async () => {
+  it('end the stream when they are revoked', async () => {
     const jobId = await server.submit()
     const token = await newToken(null)
     const client = open(token.secret, transport)
@@ -100,7 +100,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (tra
     await client.close()
   })
 
-  it('are replaced by the source when revoked', async () => {
+  it('are replaced by the token function when they are revoked', async () => {
     const jobId = await server.submit()
     const [first, second] = [await newToken(null), await newToken(null)]
     const client = open((refused) => (refused === undefined ? first.secret : second.secret), transport)

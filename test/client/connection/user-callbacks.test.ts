@@ -23,7 +23,7 @@ afterEach(() => {
   for (const listener of others) process.on('uncaughtException', listener)
 })
 
-it('an urql subscriber that throws still gets the next messages, and so do others', async () => {
+it('an urql subscriber that throws gets the next messages, and so do other subscribers', async () => {
   const messages = ['a', 'b', 'c']
   async function* stream() {
     for (const cursor of messages) yield { data: { jobUpdates: { __typename: 'StreamHeartbeat', cursor } } }
@@ -46,7 +46,7 @@ it('an urql subscriber that throws still gets the next messages, and so do other
   expect(uncaught).toEqual(['shown 1', 'shown 2', 'shown 3'])
 })
 
-it('an outage listener that throws does not prevent calls of other listeners', async () => {
+it('an outage listener that throws does not prevent the calls of other listeners', async () => {
   const outages = createOutages(() => new Promise(() => {}))
   let calls = 0
   outages.onChange(() => {

@@ -37,7 +37,7 @@ async function make(folder: string, { files, git }: Folder): Promise<void> {
   if (git) execFileSync('git', ['init', '-q'], { cwd: folder })
 }
 
-it.each(folders)('the list of a folder is the same in all clients: $name', async (wanted) => {
+it.each(folders)('the list of the files of a folder is the same in all clients: $name', async (wanted) => {
   const folder = makeDirectory()
   await make(folder, wanted)
   const entries = await listFolder(folder, wanted)

@@ -32,7 +32,7 @@ const known = async (files: readonly FolderFile[]) => {
 }
 
 describe('the cache of hashes', () => {
-  it('knows the files that were read, until one changes', async () => {
+  it('has the hashes of files that were read, until one changes', async () => {
     await writeFile(join(folder, 'a'), 'a')
     await writeFile(join(folder, 'b'), 'b')
     const files = await list()
@@ -44,7 +44,7 @@ describe('the cache of hashes', () => {
     expect(await known(later)).toEqual([sha256('a'), sha256('c')])
   })
 
-  it('notices another file of the same size and time', async () => {
+  it('notices if a file is replaced by one of the same size and time', async () => {
     await writeFile(join(folder, 'a'), 'a')
     await writeFile(join(folder, 'other'), 'b')
     const moment = new Date(Date.now() - 60_000)
@@ -54,7 +54,7 @@ describe('the cache of hashes', () => {
     expect(await known(await list())).toEqual([undefined])
   })
 
-  it('does not keep the hash of a file that was changed within the last minute', async () => {
+  it('does not keep the hash of a file that changed within the last minute', async () => {
     await writeFile(join(folder, 'a'), 'a')
     const files = (await listFolder(folder))
       .filter((each): each is FolderFile => !isLink(each))
@@ -63,7 +63,7 @@ describe('the cache of hashes', () => {
     expect(await known(files)).toEqual([undefined])
   })
 
-  it('is empty if its file is broken, and is removed a month after its last use', async () => {
+  it('is empty if its own file is broken, and is removed a month after its last use', async () => {
     await writeFile(join(folder, 'a'), 'a')
     const files = await list()
     await hash(files)

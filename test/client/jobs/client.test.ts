@@ -52,7 +52,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     client = open([transport])
   })
 
-  it('follows every event from the first to the last', async () => {
+  it('follows a job with every event from the first to the last', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     const seqs = await seqsOf(client.follow(jobId), (seq) => seq === 2 && cancel(jobId))
@@ -60,7 +60,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     expect(await client.wait(jobId)).toMatchObject({ id: jobId, state: 'CANCELLED', version: 3 })
   })
 
-  it('follows from a cursor with the next event', async () => {
+  it('follows a job from a cursor, beginning with the next event', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     await prioritise(jobId, 20)
@@ -77,14 +77,14 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     )
   })
 
-  it('follows from the current state, beginning with the event that led to it', async () => {
+  it('follows a job from its current state, beginning with the event that led to it', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     await cancel(jobId)
     expect(await seqsOf(client.follow(jobId, { from: 'CURRENT' }))).toEqual([3])
   })
 
-  it('tails the output of a job that ends meanwhile', async () => {
+  it('tails the output of a job until the job ends', async () => {
     const { jobId, close } = await logged('first 🚢\n')
     let text = ''
     for await (const part of client.tail(jobId)) {
@@ -95,12 +95,12 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     expect(text).toBe('first 🚢\nsecond')
   })
 
-  it('fails for a missing job', async () => {
+  it('fails for a job that does not exist', async () => {
     await expect(client.follow('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(client.tail('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('reports an outage of its connection, and its end before the next message', async () => {
+  it('reports an outage of its connection, and the end of the outage before the next message', async () => {
     const jobId = await server.submit()
     const outages: (string | undefined)[] = []
     const forget = client.onOutage(() => outages.push(client.outage()?.code))
@@ -120,7 +120,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     expect(client.outage()).toBeNull()
   })
 
-  it.each(['follow', 'tail'] as const)('ends %s at once by return, even if the job is quiet', async (name) => {
+  it.each(['follow', 'tail'] as const)('ends %s at once on return, even without messages', async (name) => {
     const messages = client[name](await server.submit())
     if (name === 'follow') await messages.next()
     const next = messages.next()
@@ -128,7 +128,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('ends with the reason of the abort signal', async () => {
+  it('ends a stream with the reason of the abort signal', async () => {
     const jobId = await server.submit()
     const leave = new AbortController()
     const updates = client.follow(jobId, { signal: leave.signal })
@@ -139,7 +139,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', 
   })
 })
 
-it('each event arrives once while connections are cut and transports change', async () => {
+it('each event arrives once although connections are lost and transports change', async () => {
   const jobId = await server.submit()
   const last = 120
   const rest = async () => {
@@ -196,7 +196,7 @@ interface LinesMessage {
   isFinal: boolean
 }
 
-it.each<Transport>(['websocket', 'polling'])('documents of the caller tail lines over %s', async (transport) => {
+it.each<Transport>(['websocket', 'polling'])('documents of the caller can tail lines over %s', async (transport) => {
   const { jobId, close } = await logged('first\n')
   const lines: object[] = []
   const reader = open([transport])
@@ -215,7 +215,7 @@ it.each<Transport>(['websocket', 'polling'])('documents of the caller tail lines
 it.each([
   ['progress', 'progress_fraction = 0.5, progress_at = berth_now()', { progress: { fraction: 0.5 } }],
   ['stateInfo', `state_info = 'pulling the image'`, { stateInfo: 'pulling the image' }],
-])('polling reports a change of %s, without events', async (_, change, job) => {
+])('polling reports a change of %s, which has no event', async (_, change, job) => {
   const polling = open(['polling'])
   const jobId = await server.submit()
   const updates = polling.follow(jobId)
@@ -227,7 +227,7 @@ it.each([
   await polling.close()
 })
 
-it('a stream continues at another server over the same database', async () => {
+it('a stream continues at another server of the same database', async () => {
   const jobId = await server.submit()
   const dead = 'http://127.0.0.1:9'
   const two = createClient({ url: [dead, proxy.url], sleep })
@@ -236,7 +236,7 @@ it('a stream continues at another server over the same database', async () => {
   await two.close()
 })
 
-it('each call of submit makes a new job, with its own idempotency key', async () => {
+it('each call of submit creates a new job, with its own idempotency key', async () => {
   const answer = await client.submit({ spec: { command: ['true'] } })
   const again = await client.submit({ spec: { command: ['true'] } })
   if (answer.__typename !== 'SubmitJobSuccess' || again.__typename !== 'SubmitJobSuccess') throw new Error('refused')

@@ -25,7 +25,7 @@ function insideWith(...answers: (object | Error)[]) {
   })
 }
 
-it('a problem fails the call with its code and message, without a retry', async () => {
+it('a call inside a job fails without a retry with the code and the message of a problem', async () => {
   const failed = (code: string) => ({ name: 'RequestFailed', code, message: `it is ${code}` })
   await expect(insideWith({ reportProgress: problem('FORBIDDEN') }).reportProgress({})).rejects.toMatchObject(
     failed('FORBIDDEN'),
@@ -35,7 +35,7 @@ it('a problem fails the call with its code and message, without a retry', async 
   )
 })
 
-it('a request to an unavailable server is retried', async () => {
+it('a call inside a job is retried while the server is unavailable', async () => {
   const inside = insideWith(
     { publishArtifact: problem('UNAVAILABLE') },
     new RequestFailed('UNREACHABLE', 'nobody'),

@@ -40,14 +40,14 @@ const makeJob = (seconds = '0.05') => {
   return new Job(spec)
 }
 
-describe('the examples of the PSI/J appendix', () => {
-  it('submit N jobs and wait for them', async () => {
+describe('the examples in the appendix of the PSI/J specification', () => {
+  it('can submit N jobs and wait for them', async () => {
     const jobs = Array.from({ length: 3 }, () => makeJob())
     for (const job of jobs) await jex.submit(job)
     for (const job of jobs) expect((await job.wait())?.state).toBe(JobState.COMPLETED)
   })
 
-  it('run N jobs, at most M at a time', async () => {
+  it('can run N jobs, at most M at a time', async () => {
     const [jobsMax, atOnce] = [6, 2]
     const jobs = Array.from({ length: jobsMax }, () => makeJob())
     let count = 0
@@ -63,7 +63,7 @@ describe('the examples of the PSI/J appendix', () => {
     expect(jobs.map(({ status }) => status.state.name)).toEqual(jobs.map(() => 'COMPLETED'))
   })
 
-  it('distinguish retryable jobs from others', async () => {
+  it('can distinguish a job that Berth refuses from others', async () => {
     const [first, second] = [makeJob(), makeJob()]
     if (second.spec) second.spec.executable = true as unknown as string
     await jex.submit(first)
@@ -72,7 +72,7 @@ describe('the examples of the PSI/J appendix', () => {
     await first.wait()
   })
 
-  it('wait for QUEUED, then cancel', async () => {
+  it('can wait for QUEUED, and then cancel', async () => {
     const job = makeJob('600')
     await jex.submit(job)
     await job.wait([JobState.QUEUED])
@@ -82,7 +82,7 @@ describe('the examples of the PSI/J appendix', () => {
     await job.cancel()
   })
 
-  it('request processes, cores and GPUs', async () => {
+  it('can request processes, cores and GPUs', async () => {
     const resources = new ResourceSpecV1({ processCount: 4, cpuCoresPerProcess: 4, gpuCoresPerProcess: 1 })
     const spec = new JobSpec({
       executable: 'echo',
@@ -95,7 +95,7 @@ describe('the examples of the PSI/J appendix', () => {
     expect((await job.wait())?.state).toBe(JobState.COMPLETED)
   })
 
-  it('set attributes that place the ranks', async () => {
+  it('can set the duration, queue and project of a job', async () => {
     const resources = new ResourceSpecV1()
     resources.exclusiveNodeUse = false
     resources.processCount = 2
@@ -118,7 +118,7 @@ describe('the examples of the PSI/J appendix', () => {
     })
   })
 
-  it('resubmit with growing pauses while the failure is transient', async () => {
+  it('can submit a job again after a transient failure', async () => {
     const away = new JobExecutor(undefined, {
       url: `http://127.0.0.1:${await freePort()}`,
       sleep: async () => undefined,
@@ -135,7 +135,7 @@ describe('the examples of the PSI/J appendix', () => {
 })
 
 describe('a PSI/J job', () => {
-  it('reports its states in order, with times and the id of the backend', async () => {
+  it('reports its states in order, with their times and the native id', async () => {
     const job = makeJob()
     const seen: JobStatus[] = []
     job.setStatusCallback({ jobStatusChanged: (_job, status) => seen.push(status) })
@@ -157,7 +157,7 @@ describe('a PSI/J job', () => {
     await job.wait()
   })
 
-  it('can be waited for with a limit', async () => {
+  it('can be waited for with a timeout', async () => {
     const job = makeJob('600')
     expect(await job.wait([JobState.QUEUED], new TimeInterval(0.01))).toBeNull()
     await jex.submit(job)
@@ -166,14 +166,14 @@ describe('a PSI/J job', () => {
     await job.wait()
   })
 
-  it('can be waited for beyond the maximum of a timer', async () => {
+  it('can be waited for longer than the maximum of a JavaScript timer', async () => {
     const job = makeJob()
     const end = job.wait([], TimeInterval.of(1_000, 0, 0))
     await jex.submit(job)
     expect((await end)?.state).toBe(JobState.COMPLETED)
   })
 
-  it('stops waiting when its executor is closed', async () => {
+  it('ends its wait when its executor is closed', async () => {
     const closing = JobExecutor.getInstance('simulated', { url: berth.server.url })
     const [job, attached] = [makeJob('30'), new Job()]
     await closing.submit(job)
@@ -186,14 +186,14 @@ describe('a PSI/J job', () => {
     await again.cancel()
   })
 
-  it('is unaffected by a wrong call of wait', async () => {
+  it('is not affected by a call of wait with wrong arguments', async () => {
     const job = makeJob()
     await expect(job.wait(new TimeInterval(1) as never)).rejects.toThrow('a list of target states')
     await jex.submit(job)
     expect((await job.wait())?.state).toBe(JobState.COMPLETED)
   })
 
-  it('can be submitted once, and cancelled only after that', async () => {
+  it('can be submitted only once, and cancelled only after that', async () => {
     const job = makeJob()
     await expect(job.cancel()).rejects.toThrow(InvalidStateException)
     await jex.submit(job)
@@ -220,8 +220,8 @@ describe('a PSI/J job', () => {
   })
 })
 
-describe('attach', () => {
-  it('accepts the id of Berth and the id of the backend', async () => {
+describe('attach of a PSI/J job', () => {
+  it('accepts the id of the job in Berth, and its native id', async () => {
     const job = makeJob('600')
     await jex.submit(job)
     const active = await job.wait([JobState.ACTIVE])
@@ -237,7 +237,7 @@ describe('attach', () => {
     expect(await jex.list()).not.toContain(job.nativeId)
   })
 
-  it('reports for each run its id in the backend', async () => {
+  it('reports the native id of each run', async () => {
     const environment = [{ name: 'SIM_EXIT_CODE', value: '3' }]
     const retried = { executable: 'fail', executor: 'SIMULATED', environment, retry: { maxAttempts: 2 } }
     const jobId = await berth.api.submit(retried)
@@ -258,7 +258,7 @@ describe('attach', () => {
     expect(new Set(runs.nodes.map(({ nativeId }) => nativeId)).size).toBe(2)
   })
 
-  it('lets a job be cancelled at once', async () => {
+  it('permits to cancel the job at once', async () => {
     const [job, attached] = [makeJob('30'), new Job()]
     await jex.submit(job)
     await jex.attach(attached, job.nativeId ?? '')
@@ -267,15 +267,15 @@ describe('attach', () => {
     await attached.cancel()
   })
 
-  it('ends in FAILED for a job that Berth did not start', async () => {
+  it('reports FAILED for a native id that Berth does not know', async () => {
     const job = new Job()
     await jex.attach(job, '4711')
     expect(await job.wait()).toMatchObject({ state: JobState.FAILED, message: expect.stringMatching(/4711/) })
   })
 })
 
-describe('PSI/J values', () => {
-  it('of resources have defaults, and only given values are sent', () => {
+describe('values of PSI/J', () => {
+  it('of resources have defaults, which are not sent', () => {
     const resources = new ResourceSpecV1()
     const { nodeCount, exclusiveNodeUse, processCount, processesPerNode } = resources
     expect([nodeCount, exclusiveNodeUse, processCount, processesPerNode]).toEqual([1, false, 1, 1])
@@ -283,7 +283,7 @@ describe('PSI/J values', () => {
     expect(resources.given).toEqual({})
   })
 
-  it('of states are ordered, except final states among each other', () => {
+  it('of states are ordered, but final states are not ordered among each other', () => {
     const { NEW, QUEUED, ACTIVE, COMPLETED, FAILED, CANCELED } = JobState
     const order = [NEW, QUEUED, ACTIVE]
     for (const [i, state] of order.entries())

@@ -18,7 +18,7 @@ describe.each<[FreeText, boolean]>([
   ['ALL', true],
   ['AUTHENTICATED', true],
   ['NONE', false],
-])('documents of a logged-in caller, with freeText %s', (freeText, isFree) => {
+])('the documents of a logged-in caller, if the server has documents.freeText %s', (freeText, isFree) => {
   let server: TestServer
   beforeAll(async () => {
     const documents = {
@@ -50,7 +50,7 @@ describe.each<[FreeText, boolean]>([
   ]
 
   it.each(names.flatMap((name) => cases.map((each) => [name, ...each] as const)))(
-    'over %s the result is %s for %s with %j',
+    'over %s, the result is %s for the query %s with the parameters %j',
     async (name, verdict, query, more) => {
       const statements = server.countStatements()
       const { data, errors } = await transports[name](server.url, query, {}, more)
@@ -61,7 +61,7 @@ describe.each<[FreeText, boolean]>([
     },
   )
 
-  it('a known document is accepted by GET', async () => {
+  it('may be requested by GET if they are known', async () => {
     for (const query of [
       `documentId=relay-id`,
       `extensions=${encodeURIComponent(JSON.stringify(persisted(hash).extensions))}`,
@@ -87,13 +87,13 @@ describe('callers of a server with users', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('may send only trusted documents without a token', async () => {
+  it('may send only trusted documents if they have no token', async () => {
     expect((await transports.http(server.url, undefined, {}, { documentId: 'info' })).data).toBeTruthy()
     const { errors } = await transports.http(server.url, '{ serverInfo { release } }')
     expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_NOT_TRUSTED')
   })
 
-  it.each(names)('cannot introspect over %s, and get no suggestions', async (name) => {
+  it.each(names)('cannot introspect over %s, and get no suggestions of names in errors', async (name) => {
     const authorization = `curious ${name}`
     await server.user(authorization, 'ADMIN')
     const ask = (query: string) => transports[name](server.url, query, {}, { authorization })
@@ -139,7 +139,7 @@ describe('callers of a server with users', () => {
     expect((await server.domain.db.sql.query('SELECT FROM job')).length - before.length).toBe(2)
   })
 
-  it('pay the cost of a preview, which does not count as a submission', async () => {
+  it('are charged the cost of a job preview, which does not count as a submission', async () => {
     await server.user('previews', 'RESEARCHER')
     const submit = '{ spec: { command: ["true"] }, requiresApproval: true }'
     const query = `{ previewJob(input: { submit: ${submit} }) { ... on JobPreview { wouldBe } } }`
@@ -152,7 +152,7 @@ describe('callers of a server with users', () => {
     expect((await ask(`mutation { submitJob(input: ${submit}) { __typename } }`)).errors).toBeUndefined()
   })
 
-  it('get 429 and Retry-After over HTTP', async () => {
+  it('get status 429 and a Retry-After header over HTTP', async () => {
     await server.user('often', 'RESEARCHER')
     const many = `mutation { ${['a', 'b', 'c'].map((x) => `${x}: submitJob(input: { spec: { command: ["true"] } }) { __typename }`).join(' ')} }`
     const ask = () => transports.http(server.url, many, {}, { authorization: 'often' })
@@ -163,7 +163,7 @@ describe('callers of a server with users', () => {
   })
 })
 
-describe('a document with two operations', () => {
+describe('an operation', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer()
@@ -173,7 +173,7 @@ describe('a document with two operations', () => {
   it.each([
     'query A { __typename } query B { __typename }',
     'subscription A { workloadStatus { depth } } subscription B { workloadStatus { depth } }',
-  ])('is BAD_REQUEST without an operation name and with an unknown one: %s', async (query) => {
+  ])('is refused if the document has two and operationName is missing or unknown: %s', async (query) => {
     for (const more of [{}, { operationName: 'C' }]) {
       const said = await Promise.all(
         names.map(async (name) => (await transports[name](server.url, query, {}, more)).errors?.[0]),
@@ -183,7 +183,7 @@ describe('a document with two operations', () => {
     }
   })
 
-  it.each(names)('a subscription over %s has its cost in the first message', async (name) => {
+  it.each(names)('that is a subscription over %s has its cost in its first message', async (name) => {
     if (name === 'http') return
     const stream = (await import('../../support/client.ts'))[name === 'sse' ? 'streamSse' : 'streamSocket']
     const live = stream(server.url, 'subscription { workloadStatus { depth } }')
@@ -195,7 +195,7 @@ describe('a document with two operations', () => {
 describe('rate limits of users', () => {
   const viewer = (userId: string): Viewer => ({ ...anonymous, userId })
 
-  it('refill evenly, accept a larger request when full, and evict the least recently used bucket', () => {
+  it('refill evenly, allow one larger request when full, and drop the bucket unused for longest', () => {
     let nowMs = 0
     const clock = { monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
     const rateLimits = new RateLimits({ costPerMinute: 60, submissionsPerMinute: null }, clock)

@@ -28,8 +28,8 @@ const codesOf = (result: Result) => result.errors?.map(({ extensions }) => exten
 const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'
 const unknownKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`unknown${i}`, i]))
 
-describe.each(Object.entries(transports))('variables sent over %s', (_name, transport) => {
-  it('with thousands of unknown keys are refused after the first errors', async () => {
+describe.each(Object.entries(transports))('the variables of a request over %s', (_name, transport) => {
+  it('with thousands of unknown keys are refused with only the first errors', async () => {
     const started = cpuMs()
     const { errors } = await transport(server.url, submit, { input: { spec: unknownKeys(3_000) } })
     expect(errors).toHaveLength(errorsMax)
@@ -40,7 +40,7 @@ describe.each(Object.entries(transports))('variables sent over %s', (_name, tran
     expect(cpuMs() - started).toBeLessThan(3_000)
   })
 
-  it('with long values are quoted only partly', async () => {
+  it('with long values are shortened in the error message', async () => {
     const { errors } = await transport(server.url, 'query ($n: Int) { jobs(first: $n) { nodes { id } } }', {
       n: 'x'.repeat(50_000),
     })
@@ -56,7 +56,7 @@ describe.each(Object.entries(transports))('variables sent over %s', (_name, tran
       expect(codesOf(await transport(server.url, query, { f: filter }))).toEqual(['BAD_REQUEST'])
   })
 
-  it('of a subscription are refused like those of a query', async () => {
+  it('are refused in a subscription as in a query', async () => {
     const query =
       'subscription ($id: ID!, $streams: [LogStream!]) { tail(jobId: $id, streams: $streams) { __typename } }'
     const variables = { id: await server.submit(), streams: ['STDOUT', 'STDERR', 'SYSTEM', 'STDOUT'] }
@@ -65,7 +65,7 @@ describe.each(Object.entries(transports))('variables sent over %s', (_name, tran
   })
 })
 
-it('a body with too many values is refused before parsing, for JSON and streams', async () => {
+it('a request body with too many JSON values is refused before parsing, also if it accepts a stream', async () => {
   const body = JSON.stringify({ query: '{ __typename }', variables: { x: Array(limits.bodyValuesMax).fill({}) } })
   for (const accept of ['application/json', 'text/event-stream']) {
     const answer = await send(server.url, { headers: { 'content-type': 'application/json', accept }, body })
@@ -76,7 +76,7 @@ it('a body with too many values is refused before parsing, for JSON and streams'
   expect((await send(server.url, { headers: { 'content-type': 'application/json' }, body: text })).status).toBe(200)
 })
 
-it('the first errors are returned, with the number of the others', async () => {
+it('a document with many errors gets the first errors, and the number of omitted ones', async () => {
   const { errors } = await ask(server.url, `{ jobs { ${'nothing '.repeat(90)}} }`)
   expect(errors).toHaveLength(errorsMax)
   const result = limitErrors({ data: {}, errors: Array(errorsMax + 7).fill(new GraphQLError('no')) })
@@ -88,7 +88,7 @@ describe('a GET request', () => {
     send(server.url, { method: 'GET', path: `/graphql?query=${encodeURIComponent('{ __typename }')}&${query}` })
 
   it.each(['variables=%7B%22a%22:', 'variables=x', 'variables=[]', 'extensions=%7B'])(
-    'with %s is BAD_REQUEST',
+    'with %s is refused with BAD_REQUEST',
     async (query) => {
       const { status, text } = await get(query)
       expect(status).toBe(400)
@@ -101,7 +101,7 @@ describe('a GET request', () => {
     ['same-site', 403],
     ['same-origin', 200],
     ['none', 200],
-  ])('with Sec-Fetch-Site %s gets %i', async (site, status) => {
+  ])('with the header Sec-Fetch-Site: %s gets the status %i', async (site, status) => {
     const path = `/graphql?query=${encodeURIComponent('{ __typename }')}`
     expect((await send(server.url, { method: 'GET', path, headers: { 'sec-fetch-site': site } })).status).toBe(status)
     const headers = { 'sec-fetch-site': site, accept: 'text/html' }
@@ -116,18 +116,18 @@ describe('a caller without a token', () => {
   })
   afterAll(() => guarded[Symbol.asyncDispose]())
 
-  it('reads the data of a log-in page', async () => {
+  it('may read the data that a log-in page needs', async () => {
     const { data } = await ask(guarded.url, '{ serverInfo { name release singleUser oidcIssuer oidcClientId } }')
     expect(data?.['serverInfo']).toMatchObject({ name: 'Berth' })
   })
 
   it.each([
     ['another field', '{ viewer { permissions } }', {}],
-    ['another field beside it', '{ serverInfo { name } ...more } fragment more on Query { jobs { nodes { id } } }', {}],
-    ['variables, which are not looked at', submit, { input: { spec: unknownKeys(100) } }],
+    ['an additional field', '{ serverInfo { name } ...more } fragment more on Query { jobs { nodes { id } } }', {}],
+    ['wrong variables, which the server does not check', submit, { input: { spec: unknownKeys(100) } }],
     ['variables of an allowed field', 'query ($a: Boolean!) { serverInfo { name @include(if: $a) } }', { a: true }],
     ['a large body', '{ serverInfo { name } }', { x: 'x'.repeat(20_000) }],
-  ])('gets UNAUTHENTICATED for %s', async (_what, query, variables) => {
+  ])('gets UNAUTHENTICATED for a request with %s', async (_what, query, variables) => {
     const result = await ask(guarded.url, query, variables)
     expect(result.status).toBe(401)
     expect(codesOf(result)).toEqual(['UNAUTHENTICATED'])
@@ -140,7 +140,7 @@ describe('a caller without a token', () => {
   })
 })
 
-it('a scope limit whose name cannot be stored is refused', async () => {
+it('a scope limit is refused if its project or GPU model is empty or cannot be stored by PostgreSQL', async () => {
   const query = `mutation ($input: SetScopeLimitInput!) { setScopeLimit(input: $input) { ... on Problem { code } } }`
   for (const odd of ['\0', '\ud800', ''])
     for (const named of [{ scope: { project: odd } }, { scope: { project: 'p' }, gpuModel: odd }]) {
@@ -230,7 +230,7 @@ function lists(): List[] {
 }
 
 describe('a list', () => {
-  it('states its cap in its description, everywhere in the schema', () => {
+  it('of the schema states its maximum length in its description', () => {
     const uncapped = lists().filter(({ field }) => {
       const cap = readListCap(field)
       return !cap || !field.description?.includes(`At most ${cap.itemsMax.toLocaleString('en-US')}`)
@@ -239,7 +239,7 @@ describe('a list', () => {
   })
 
   it.each(lists().map((list) => [list.name, list] as const))(
-    'of %s longer than its cap is refused',
+    'longer than its maximum is refused: %s',
     async (_name, { field, request }) => {
       const { query, variables } = request((readListCap(field)?.itemsMax ?? 0) + 1)
       const result = await ask(server.url, query, variables)

@@ -81,21 +81,21 @@ const invalid: Readonly<Record<string, unknown>> = {
   'an unknown field deep inside': { name: 'a', inner: [{ name: 'b', weight: 1 }] },
 }
 
-test.each(Object.entries(valid))('%s is coerced as by graphql-js', (_, value) => {
+test.each(Object.entries(valid))('the fast coercion of %s has the same result as graphql-js', (_, value) => {
   expect(byCoercer(value)).toStrictEqual(byGraphql(value))
   expect(byCoercer(value)).not.toBeNull()
 })
 
-test.each(Object.entries(invalid))('%s is left to graphql-js', (_, value) => {
+test.each(Object.entries(invalid))('the fast coercion passes %s to graphql-js', (_, value) => {
   expect(byGraphql(value)).toBeNull()
   expect(byCoercer(value)).toBeNull()
 })
 
-test('a missing required field named like a method is left to graphql-js', () => {
+test('the fast coercion passes an input to graphql-js if a required field named like a method is missing', () => {
   expect(byCoercer({}, schema.getType('Odd') as GraphQLInputType)).toBeNull()
 })
 
-test('an unexpected error of a scalar is passed on', async () => {
+test('the fast coercion rethrows an unexpected error of a scalar', async () => {
   const broken = buildSchema('scalar Broken type Query { ask(it: Broken): Int }')
   const scalar = broken.getType('Broken') as GraphQLScalarType
   scalar.parseValue = () => {
@@ -160,7 +160,7 @@ function objectsOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrary<un
 const inputTypes = Object.values(product.getTypeMap()).filter((type) => isInputType(type))
 
 test.each(inputTypes.map((type) => [type.name, type] as const))(
-  'random values of %s are coerced as by graphql-js',
+  'the fast coercion of random values of %s has the same result as graphql-js',
   (_, type) => {
     let validCount = 0
     fc.assert(

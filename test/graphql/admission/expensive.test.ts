@@ -101,11 +101,11 @@ describe('the cost of a document', () => {
       1,
       questionCost + 1.5,
     ],
-  ])('has the expected value for %s', (_name, query, reads, cost) => {
+  ])('is as specified for %s', (_name, query, reads, cost) => {
     expect(costIn(query)).toBe(Math.ceil(reads * readCost + cost))
   })
 
-  it('includes the text of an argument once per field', () => {
+  it('includes the size of an argument once for each field that uses it', () => {
     expect(costIn(submit, withText(0))).toBe(readCost + 2)
     expect(costIn(submit, withText(1_000))).toBe(readCost + 2 + 1_000 * argumentKibCost)
     const twice = submit.replace('submitJob', 'b: submitJob(input: $input) { __typename } submitJob')
@@ -113,7 +113,7 @@ describe('the cost of a document', () => {
     expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(readCost + 1 + 2 * argumentKibCost)
   })
 
-  it.each(Object.entries(transports))('exceeds the limit for twenty glob counts over %s', async (_name, transport) => {
+  it.each(Object.entries(transports))('exceeds the limit for 20 counts by glob over %s', async (_name, transport) => {
     await using server = await startServer()
     const statements = server.countStatements()
     const query = aliases(20, 'jobs(first: 1, filter: { name: "*no1*" }) { totalCount }')
@@ -135,7 +135,7 @@ describe('list queries', () => {
     return { lists: createListReads({ transaction } as Db), begun, options }
   }
 
-  it('of one user run two at a time, and do not delay lists of others', async () => {
+  it('of one user run two at a time, and do not delay list queries of other users', async () => {
     const { lists, begun } = held()
     const reads = Array.from({ length: 5 }, () => lists.sqlFor('ann').query('SELECT 1'))
     expect(begun).toHaveLength(limits.listsInFlightMax)
@@ -148,7 +148,7 @@ describe('list queries', () => {
     expect(await Promise.all(reads)).toHaveLength(5)
   })
 
-  it('have a statement timeout, and use one processor of the database', () => {
+  it('have a statement timeout, and run without parallel workers in PostgreSQL', () => {
     const { lists, options } = held()
     void lists.sqlFor('ann').query('SELECT 1')
     expect(options).toEqual([
@@ -156,7 +156,7 @@ describe('list queries', () => {
     ])
   })
 
-  it('that exceed the timeout are refused with a remedy', async () => {
+  it('that exceed the timeout fail with an error that suggests a remedy', async () => {
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
     const failing = (error: unknown) =>
       createListReads({ transaction: () => Promise.reject(error) } as unknown as Db)
@@ -172,7 +172,7 @@ describe('list queries', () => {
   it.each([
     ['lists', 'job', 'jobs(first: 1) { nodes { id } }', limits.listsInFlightMax],
     ['other statements', 'saved_view', aliases(20, 'savedViews { id }'), statementsPerUserMax],
-  ])('%s that hang leave connections for other users', async (_what, table, query, waitingMax) => {
+  ])('that hang leave database connections for other users: %s', async (_what, table, query, waitingMax) => {
     await using server = await startServer({
       authenticate: (name, { users }) => users.get(name ?? '') ?? null,
       facts: { singleUser: false },
@@ -205,7 +205,7 @@ describe('list queries', () => {
     }
   })
 
-  it('count a list once under several aliases', async () => {
+  it('count a list once if several aliases select totalCount', async () => {
     await using server = await startServer()
     const statements = server.countStatements()
     await data(server.url, '{ teams { a: totalCount b: totalCount totalCount } }')

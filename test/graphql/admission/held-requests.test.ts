@@ -39,13 +39,13 @@ const long = { name: 'a', command: ['x'.repeat(3_000)] }
 const accepts = ['application/json', 'text/event-stream']
 const requests: [string, () => string][] = [
   ['1,000 submissions of many fields', () => many(detailed)],
-  ['1,000 submissions that are wrong', () => many(wrong)],
+  ['1,000 invalid submissions', () => many(wrong)],
   ['1,000 submissions of 3 MB', () => many(long)],
   ['a body of 4 MB that is not JSON', () => '{'.padEnd(4_000_000, 'x')],
 ]
 
 it.each(requests.flatMap(([what, body]) => accepts.map((accept) => [what, accept, body] as const)))(
-  '%s, answered as %s, does not block the event loop',
+  'the event loop is not blocked by a request with %s that accepts %s',
   async (_what, accept, body) => {
     const sent = { headers: { 'content-type': 'application/json', accept }, body: body() }
     let least = Number.POSITIVE_INFINITY

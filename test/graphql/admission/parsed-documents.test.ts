@@ -16,7 +16,7 @@ const refused = {
   'a document that is too long': (n: number) => [`query { a${n} } #${long}`, {}],
 } satisfies Record<string, (n: number) => [string, object]>
 
-it.each(Object.entries(refused))('the memory of %s is released', async (_what, requestOf) => {
+it.each(Object.entries(refused))('after a refusal, the document caches release %s', async (_what, requestOf) => {
   await using server = await startServer()
   const sendSome = async (from: number, to: number) => {
     for (let n = from; n < to; n++) expect(await ask(server.url, ...requestOf(n))).toHaveProperty('errors')
@@ -30,7 +30,7 @@ it.each(Object.entries(refused))('the memory of %s is released', async (_what, r
 it.each([
   ['long', 800, (n: number) => `query { __typename } #${n}${'x'.repeat(60_000)}`],
   ['of many tokens', 150, (n: number) => `query { a${n} } ${'fragment f on Query { a b c d e f g h } '.repeat(130)}`],
-])('parsed documents that are %s are cached up to the limit', (_what, count, textOf) => {
+])('the cache of parsed documents that are %s drops the oldest ones at its memory limit', (_what, count, textOf) => {
   const { documentCache } = createDocumentCaches()
   const before = measureHeldBytes()
   for (let n = 0; n < count; n++) documentCache.set(textOf(n), parseDocument(textOf(n)))

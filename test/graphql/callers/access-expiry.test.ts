@@ -73,7 +73,7 @@ const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
 const accepts = ['text/event-stream', '*/*', 'text/*', 'application/json, */*;q=0.1', null] as const
 
 describe('an HTTP stream with any Accept header', () => {
-  it('ends when its token is revoked, its user demoted, or its JWT expired', async () => {
+  it('ends when its token is revoked, its user is demoted, or its JWT expires', async () => {
     const before = server.logTail.openFollowers()
     const [revoked, demoted] = [await someone(), await someone('ADMIN')]
     const email = `jwt${++names}@example.org`
@@ -128,7 +128,7 @@ describe('the stream limit of a user', () => {
   const limited = (errors: unknown) =>
     Array.isArray(errors) && errors.some(({ extensions }) => extensions.code === 'SUBSCRIPTION_LIMIT')
 
-  it('counts the tokens of different subscription documents', async () => {
+  it('counts the lexical tokens of the documents of all subscriptions', async () => {
     const greedy = await someone()
     const parts = Math.floor(limits.tokensMax / 6) - 2
     const large = (n: number) =>
@@ -155,7 +155,7 @@ describe('the stream limit of a user', () => {
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('counts subscriptions over all transports, separately per user', async () => {
+  it('counts the subscriptions of one user over all transports', async () => {
     const [greedy, other] = [await someone(), await someone()]
     const perSocket = limits.operationsPerSocketMax
     const count = limits.subscriptionsPerUserMax / perSocket
@@ -200,7 +200,7 @@ describe('the stream limit of a user', () => {
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('counts sockets, and closes the next socket with 1013', async () => {
+  it('counts WebSockets, and closes the first one above the limit with code 1013', async () => {
     const greedy = await someone()
     const sockets = Array.from({ length: limits.socketsPerUserMax }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
@@ -217,7 +217,7 @@ describe('the stream limit of a user', () => {
   })
 })
 
-describe('a refused upgrade', () => {
+describe('the connection of a refused WebSocket upgrade', () => {
   const peers = 30
   const handshake = (path: string, origin: string) =>
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${origin}\r\n` +
@@ -232,7 +232,7 @@ describe('a refused upgrade', () => {
     return socket
   }
 
-  it('is closed even if its peer neither reads nor closes', async () => {
+  it('is closed even if the client neither reads from it nor closes it', async () => {
     const texts = [
       handshake('/graphql', 'https://evil.example'),
       handshake('/elsewhere', 'http://127.0.0.1'),
@@ -250,11 +250,11 @@ describe('a refused upgrade', () => {
   })
 })
 
-it('a socket is closed with 4401 if PostgreSQL cannot store a character of its token', async () => {
+it('a WebSocket is closed with 4401 if PostgreSQL cannot store a character of its token', async () => {
   expect(await within('it is closed', openSocket('a\0b').closed)).toBe(4401)
 })
 
-describe('sockets that never authenticate', () => {
+describe('WebSockets that never authenticate', () => {
   const silentSocket = () => {
     const socket = connectTcp({ port: Number(new URL(server.url).port), host: '127.0.0.1' })
     socket.on('error', () => undefined)
@@ -266,7 +266,7 @@ describe('sockets that never authenticate', () => {
     return socket
   }
 
-  it('are closed to make room for new sockets of their address', async () => {
+  it('are closed above a limit, so that others from the same address can log in', async () => {
     const person = await someone()
     const silent = Array.from({ length: limits.unauthenticatedSocketsPerAddressMax + 20 }, silentSocket)
     await Promise.all(

@@ -27,7 +27,7 @@ const as = (jwt: string): Person => personWith(server.url, jwt)
 const statusOf = async (jwt: string) => (await as(jwt).ask(me)).status
 
 describe('a user of the OpenID provider', () => {
-  it('is created at the first log-in, with level and teams of the claims', async () => {
+  it('is created at the first log-in, with the level and the teams of its claims', async () => {
     const claims = { email: 'ann@example.org', name: 'Ann', role: ['other', 'scientist'], groups: ['ml', 'bio', 'a b'] }
     const { viewer } = await as(await provider.token(claims)).data(me)
     expect(viewer).toEqual({
@@ -42,7 +42,7 @@ describe('a user of the OpenID provider', () => {
     })
   })
 
-  it('gets new level and teams at later log-ins', async () => {
+  it('gets the level and the teams of its new claims at a later log-in', async () => {
     const email = 'bob@example.org'
     await as(await provider.token({ email, role: 'scientist', groups: ['ml'] })).data(me)
     const { viewer } = await as(await provider.token({ email, role: ['scientist', 'boss'], groups: [] })).data(me)
@@ -54,7 +54,7 @@ describe('a user of the OpenID provider', () => {
   it.each([
     ['NUL', 'a\0b'],
     ['a lone surrogate', 'a\ud800b'],
-  ])('with %s in the subject or name is refused, and other claims with it are not stored', async (_what, text) => {
+  ])('is refused with %s in the subject or name; other claims with it are not stored', async (_what, text) => {
     for (const claims of [{ sub: text }, { email: text }])
       expect(await statusOf(await provider.token({ email: 'odd@example.org', ...claims }))).toBe(401)
     const jwt = await provider.token({ email: 'odd@example.org', sub: 'odd', name: text, groups: [text, 'ml'] })
@@ -62,20 +62,20 @@ describe('a user of the OpenID provider', () => {
     expect(viewer.user).toMatchObject({ displayName: null, teams: [{ name: 'ml' }] })
   })
 
-  it('is created once by concurrent first requests', async () => {
+  it('is created only once if its first requests arrive at the same time', async () => {
     const jwt = await provider.token({ email: 'many@example.org', groups: ['crowd'] })
     const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(jwt)))
     expect(new Set(statuses)).toEqual(new Set([200]))
   })
 
-  it('is refused when disabled', async () => {
+  it('is refused if an administrator has disabled the user', async () => {
     const jwt = await provider.token({ email: 'out@example.org' })
     expect(await statusOf(jwt)).toBe(200)
     await server.domain.db.sql.query(`UPDATE "user" SET disabled = true WHERE name = 'out@example.org'`)
     expect(await statusOf(jwt)).toBe(401)
   })
 
-  it('is identified by issuer and subject, and does not take over a local user of the same name', async () => {
+  it('is identified by issuer and subject, and cannot take over a local user of the same name', async () => {
     await using local = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
     await applyBootstrapToken(local.domain, secret)
     const boss = personWith(local.url, secret)
@@ -108,7 +108,7 @@ describe('a user of the OpenID provider', () => {
     expect((await as(jwt).ask(me)).status).toBe(401)
   })
 
-  it('stays the same after a change of name; another person with the old name is refused', async () => {
+  it('is recognised after a change of name; another person with the old name is refused', async () => {
     const sub = 'the same person'
     await as(await provider.token({ email: 'dora@example.org', sub, role: 'boss' })).data(me)
     const { viewer } = await as(await provider.token({ email: 'dora.new@example.org', sub, role: 'boss' })).data(me)
@@ -116,7 +116,7 @@ describe('a user of the OpenID provider', () => {
     expect(await statusOf(await provider.token({ email: 'dora@example.org', sub: 'another', role: 'boss' }))).toBe(401)
   })
 
-  it('that an administrator unlinked is not linked again by name', async () => {
+  it('is not linked again by name after an administrator has unlinked it', async () => {
     const email = 'unlinked@example.org'
     const { viewer } = await as(await provider.token({ email })).data('{ viewer { user { id } } }')
     const boss = as(await provider.token({ email: 'unlinks@example.org', role: 'boss' }))
@@ -124,7 +124,7 @@ describe('a user of the OpenID provider', () => {
     expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 
-  it('cannot create a token that outlives the credential', async () => {
+  it('cannot create an API token that expires after the token of the provider', async () => {
     const jwt = await provider.token({ email: 'short@example.org', role: 'boss' }, { expiresInSeconds: 60 })
     const short = as(jwt)
     const wanted = 'secret token { expiresAt }'
@@ -142,7 +142,7 @@ describe('a user of the OpenID provider', () => {
     )
   })
 
-  it('cannot have a name that the server reserves', async () => {
+  it('is refused if its name is reserved by the server', async () => {
     for (const email of ['local', 'admin']) expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 })
@@ -158,7 +158,7 @@ describe('a token of the provider', () => {
     ['that is not valid yet', () => provider.token({ email, nbf: Math.floor(Date.now() / 1_000) + 600 })],
     ['without a name', () => provider.token({})],
     ['without a subject', () => provider.token({ email, sub: undefined })],
-    ['with an address that nobody verified', () => provider.token({ email, email_verified: false })],
+    ['with an unverified email address', () => provider.token({ email, email_verified: false })],
     ['of a key that is not published', async () => provider.token({ email }, { key: await provider.strangeKey() })],
     ['whose signature is cut', async () => (await provider.token({ email })).replace(/\.[^.]*$/, '.')],
     [
@@ -174,7 +174,7 @@ describe('a token of the provider', () => {
     })
   })
 
-  it('is accepted with a new key of the provider, and refused with the old one', async () => {
+  it('is accepted if signed with the new key after a rotation, and refused with the old key', async () => {
     const before = await provider.token({ email })
     expect(await statusOf(before)).toBe(200)
     await provider.rotate()
@@ -183,7 +183,7 @@ describe('a token of the provider', () => {
     expect(await statusOf(before)).toBe(401)
   })
 
-  it('expires by the clock of the database, not of the server', async () => {
+  it('expires by the clock of the database, not by that of the server', async () => {
     const jwt = await provider.token({ email }, { expiresInSeconds: 60 })
     expect(await statusOf(jwt)).toBe(200)
     await server.moveTime(61_000)
@@ -192,15 +192,15 @@ describe('a token of the provider', () => {
   })
 })
 
-describe('an unreachable OpenID provider', () => {
-  it('cannot be replaced by a provider with another issuer', async () => {
+describe('an OpenID provider that cannot be used', () => {
+  it('makes log-ins unavailable if its issuer differs from the configured one', async () => {
     const other = `${provider.issuer}/`
     await using alone = await startServer({ logIn: { oidc: { ...rules, issuer: other } } })
     const jwt = await provider.token({ email: 'mixed@example.org', iss: other })
     expect((await personWith(alone.url, jwt).ask(me)).errors?.[0]?.extensions.code).toBe('UNAVAILABLE')
   })
 
-  it('makes log-ins unavailable until it responds', async () => {
+  it('makes log-ins unavailable until it can be reached', async () => {
     const other = await startOpenIdProvider()
     const jwt = await other.token({ email: 'late@example.org' })
     await other.close()

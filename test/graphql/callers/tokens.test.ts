@@ -35,7 +35,7 @@ const revoke = (by: Person, id: string) =>
   by.data('mutation ($id: ID!) { revokeToken(input: { tokenId: $id }) { __typename ... on Problem { code } } }', { id })
 
 describe('an API token', () => {
-  it('is shown once, and stored as a hash', async () => {
+  it('is shown only at its creation, and stored as a hash', async () => {
     const { secret: made, token } = await createToken(admin, { name: 'laptop' })
     expect(made).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}$/)
     expect(made.startsWith(token.prefix)).toBe(true)
@@ -58,8 +58,8 @@ describe('an API token', () => {
   it.each([
     ['another secret with its prefix', (made: string) => `${made.slice(0, -1)}${made.endsWith('A') ? 'B' : 'A'}`],
     ['its prefix alone', (made: string) => made.slice(0, 16)],
-    ['nothing known', () => 'berth_nothing'],
-  ])('does not authenticate %s', async (_, other) => {
+    ['an unknown token', () => 'berth_nothing'],
+  ])('does not authenticate a caller who sends %s', async (_, other) => {
     const { secret: made } = await createToken(admin, {})
     expect((await personWith(server.url, made).ask('{ viewer { user { name } } }')).status).toBe(200)
     expect(await personWith(server.url, other(made)).ask('{ serverInfo { name } }')).toMatchObject({
@@ -68,7 +68,7 @@ describe('an API token', () => {
     })
   })
 
-  it('is limited to its scopes; a refusal names the missing scope', async () => {
+  it('permits only what its scopes allow; a refusal names the missing scope', async () => {
     const reader = await personOf(await userWith('reader', 'ADMIN'), { scopes: ['READ'] })
     const { viewer } = await reader.data('{ viewer { permissions scopes } }')
     expect(viewer).toEqual({ permissions: ['JOB_VIEW_OWN', 'JOB_VIEW_ALL', 'AUDIT_READ'], scopes: ['READ'] })
@@ -86,14 +86,14 @@ describe('an API token', () => {
     expect(await cancel(others.job.id)).toMatchObject({ requiredScope: 'OPERATE' })
   })
 
-  it('cannot create a token with more permissions', async () => {
+  it('cannot create a token with a scope that it does not have', async () => {
     const id = await userWith('narrow', 'ADMIN')
     const narrow = await personOf(id, { scopes: ['ADMIN'] })
     expect(await createToken(narrow, { scopes: ['SUBMIT'] })).toMatchObject({ requiredScope: 'SUBMIT' })
     expect((await createToken(narrow, {})).token.scopes).toEqual(['READ', 'ADMIN'])
   })
 
-  it('must have a name, a scope and an expiry in the future', async () => {
+  it('is refused without a name, a scope or an expiry in the future', async () => {
     for (const [input, path] of [
       [{ name: '' }, ['name']],
       [{ scopes: [] }, ['scopes']],
@@ -102,7 +102,7 @@ describe('an API token', () => {
       expect(await createToken(admin, input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('of another user can be created, listed and revoked only with token.any', async () => {
+  it('of another user can be created, listed or revoked only with the permission token.any', async () => {
     const [uno, due] = [await userWith('uno', 'RESEARCHER'), await userWith('due', 'RESEARCHER')]
     const [one, two] = [await personOf(uno), await personOf(due)]
     expect(await createToken(one, { userId: due })).toMatchObject({ requiredPermission: 'TOKEN_ANY' })
@@ -149,7 +149,7 @@ describe('an API token', () => {
     })
   })
 
-  it('records its last use by the minute, with one write', async () => {
+  it('records the minute of its last use, with one write per minute', async () => {
     const person = await personOf(await userWith('busy', 'RESEARCHER'))
     const statements = server.countStatements()
     for (let i = 0; i < 5; i++) await person.data('{ viewer { user { name } } }')
@@ -158,7 +158,7 @@ describe('an API token', () => {
     expect((await person.data(query, { id: person.id }))['node'].lastUsedAt).toMatch(/:00\.000Z$/)
   })
 
-  it('is revoked once; a second revocation changes nothing', async () => {
+  it('is unchanged by a second revocation', async () => {
     const person = await personOf(await userWith('gone', 'RESEARCHER'))
     const query = 'query ($id: ID!) { node(id: $id) { ... on ApiToken { revokedAt } } }'
     expect((await revoke(admin, person.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
@@ -235,8 +235,8 @@ describe('a live stream', () => {
 
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['when its token is revoked', (id) => revoke(admin, id)],
-    ['when another process revoked it and nobody said so', (id) => revokedElsewhere(id)],
-  ])('ends %s: WebSockets with 4401, SSE by closing', async (name, end) => {
+    ['when another process revoked its token silently', (id) => revokedElsewhere(id)],
+  ])('ends %s: a WebSocket with code 4401, an SSE stream by its end', async (name, end) => {
     const { person, socket, sse } = await watching(name.replace(/\W/g, '.'))
     await end(person.id)
     expect(await soon('the socket is closed', socket.closed)).toBe(4401)
@@ -244,7 +244,7 @@ describe('a live stream', () => {
     expect((await tailOverSse(person.token, 'job_x')).status).toBe(401)
   })
 
-  it('ends when its user is disabled, and may reconnect after a change of permissions', async () => {
+  it('ends with 4401 when its user is disabled, and with 4403 when the user gets other permissions', async () => {
     const gone = await watching('disabled')
     await mutate(admin, 'updateUser', { input: { userId: gone.userId, disabled: true } })
     expect(await soon('the socket is closed', gone.socket.closed)).toBe(4401)
@@ -259,7 +259,7 @@ describe('a live stream', () => {
     expect(await soon('the socket is closed', other.socket.closed)).toBe(4403)
   })
 
-  it('ends when its token expires, with 4403', async () => {
+  it('ends with 4403 when its token expires', async () => {
     const inMs = 4_000
     const expiresAt = new Date(server.domain.time.nowMs() + inMs).toISOString()
     const { socket, sse, person } = await watching('mayfly', { expiresAt })
@@ -271,7 +271,7 @@ describe('a live stream', () => {
     expect(await soon('it is not let in', tailOverSocket(person.token, 'job_x').closed)).toBe(4403)
   })
 
-  it('requires a token within three seconds', async () => {
+  it('is closed with 4408 if the client has sent no token after three seconds', async () => {
     expect(await soon('it is not let in', tailOverSocket('', 'job_x').closed)).toBe(4401)
     const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws')
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -280,7 +280,7 @@ describe('a live stream', () => {
 })
 
 describe('the bootstrap token', () => {
-  it('is created once; a new one revokes the previous one', async () => {
+  it('is created once, and revokes the previous bootstrap token', async () => {
     const count = async () =>
       (await server.domain.db.sql.query(`SELECT id FROM api_token WHERE name = 'bootstrap' AND revoked_at IS NULL`))
         .length
@@ -296,7 +296,7 @@ describe('the bootstrap token', () => {
     })
   })
 
-  it('is accepted with a new secret, and refused with an old one', async () => {
+  it('restores the disabled administrator if its secret is new, but not if it was used before', async () => {
     const fresh = 'a-third-secret-of-this-test'
     const disable = () =>
       server.domain.db.sql.query(`UPDATE "user" SET disabled = true, level = 'VIEWER' WHERE name = 'admin'`)
@@ -315,7 +315,7 @@ describe('the bootstrap token', () => {
 describe('a caller without a token', () => {
   const nobody = () => personWith(server.url, '')
 
-  it('reads only the data of a log-in page', async () => {
+  it('may read only the data that a log-in page needs', async () => {
     const query =
       '{ serverInfo { name release title accent singleUser oidcIssuer oidcClientId oidcScopes } __typename }'
     expect(await nobody().data(query)).toMatchObject({ serverInfo: { name: 'Berth', singleUser: false } })
@@ -336,7 +336,7 @@ describe('a caller without a token', () => {
       })
   })
 
-  it('is refused with a token in the URL', async () => {
+  it('is refused if the URL contains a token', async () => {
     const { token } = await personOf(await userWith('addressed', 'VIEWER'))
     const query = encodeURIComponent('{ viewer { permissions } }')
     for (const name of ['token', 'access_token', 'authorization'])
@@ -356,7 +356,7 @@ describe('a caller without a token', () => {
     expect(await new Promise((resolve) => (socket.onclose = ({ code }) => resolve(code)))).toBe(4401)
   })
 
-  it('is refused with another scheme or an empty token', async () => {
+  it('is refused if the Authorization header has another scheme or an empty token', async () => {
     for (const authorization of ['Basic YTpi', 'Bearer ', 'Bearer a b', 'bearer'])
       expect(
         (
@@ -369,7 +369,7 @@ describe('a caller without a token', () => {
   })
 })
 
-test('all callers are refused after single-user mode has ended, with or without credentials', async () => {
+test('after single-user mode has ended, all callers are refused, even the administrator', async () => {
   let hasEnded = false
   const authenticate = createSingleUserAuthenticator(server.domain, server.admin, () => hasEnded)
   const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null, requestId: null }))
@@ -380,7 +380,7 @@ test('all callers are refused after single-user mode has ended, with or without 
 })
 
 describe('concurrent token checks', () => {
-  it('share a statement, and each gets its own result', async () => {
+  it('share a few SQL statements, and each gets the result for its own token', async () => {
     const authenticate = createAuthenticator(server.domain, null)
     const people = await Promise.all(
       ['a1', 'a2', 'a3'].map(async (name) => ({ name, token: (await personOf(await userWith(name, 'VIEWER'))).token })),

@@ -33,7 +33,7 @@ async function nextTransitions(stream: Stream): Promise<Json> {
 }
 
 it.each(streams)(
-  'jobUpdates over %s restarts after a cursor from before the restore of a backup',
+  'jobUpdates over %s sends a reset for a cursor from before the restore of a backup',
   async (_name, open) => {
     const query = `subscription ($after: Cursor) { jobUpdates(after: $after) {
     __typename ... on JobTransitions { job { id } transitions { to } cursor } ... on StreamReset { resetReason jobIds cursor } } }`
@@ -70,7 +70,7 @@ async function readCancelled() {
 const restored = (jobId: string) =>
   server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
 
-it.each(streams)('jobStatus over %s restarts after a cursor from before the restore of a backup', async (_, open) => {
+it.each(streams)('jobStatus over %s sends a reset for a cursor from before a restore', async (_, open) => {
   const { jobId, job } = await readCancelled()
   const first = await next(open(server.url, jobStatus, { jobId }))
   expect(first).toEqual({ __typename: 'JobTransitions', transitions: [{ seq: 2 }], cursor: job.eventCursor })
@@ -82,7 +82,7 @@ it.each(streams)('jobStatus over %s restarts after a cursor from before the rest
   expect(await nextTransitions(older)).toMatchObject({ __typename: 'JobTransitions', transitions: [] })
 })
 
-it('pages of events use the cursors of jobStatus, and refuse one from before the restore of a backup', async () => {
+it('Job.events has the cursors of jobStatus, and refuses one from before the restore of a backup', async () => {
   const { jobId, job } = await readCancelled()
   const { edges, pageInfo } = job.events
   expect(pageInfo).toEqual({ startCursor: edges[0].cursor, endCursor: job.eventCursor })
@@ -105,7 +105,7 @@ function unmarked(cursor: string): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
 
-it('a list accepts the cursor of an equal filter in any notation, and refuses a cursor of another time', async () => {
+it('a list accepts a cursor if the filter is equal in another notation, and refuses it if a time differs', async () => {
   await server.submit()
   const day = (n: number) => `2020-01-0${n}T00:00:00Z`
   const query =

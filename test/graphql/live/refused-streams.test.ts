@@ -58,7 +58,7 @@ it.each([
   ['tail', tail],
   ['workloadStatus', 'subscription { workloadStatus { depth } }'],
   ['nodeUpdates', 'subscription { nodeUpdates(pool: "sim") { __typename } }'],
-])('%s over a WebSocket waits while the database is unavailable', async (_name, query) => {
+])('a subscription to %s over a WebSocket waits while the database is unavailable', async (_name, query) => {
   const jobId = await server.submit()
   const connection = await connect()
   await server.door?.shut()
@@ -85,7 +85,7 @@ const replayed = `subscription ($after: Cursor) { jobUpdates(after: $after) { ..
   transitions { seq actor { id name } }
   job { id user { id name } team { id } currentRun { id } scheduling { reasons { code } jobsAhead } allowedActions } } } }`
 
-it('a replay of many events needs few statements', async () => {
+it('a subscription that resumes before many events needs few SQL statements', async () => {
   const { asOf } = (await ask(server.url, '{ jobs(first: 1) { asOf } }')).data?.['jobs'] ?? {}
   const count = 100
   for (let n = 0; n < count; n++) {

@@ -20,14 +20,14 @@ function subscribers() {
   return join
 }
 
-it('equal heartbeats of one job are executed once for readers with different cursors', async () => {
+it('a heartbeat of a job is executed once for all subscribers, even if their first cursors differ', async () => {
   const join = subscribers()
   const heartbeat = () => ({ kind: 'heartbeat', cursor: 7, at })
   const readers = [join({ jobId: 'a' }), join({ jobId: 'a', after: 'x' })]
   expect(await Promise.all(readers.map((share) => share(heartbeat())))).toEqual([1, 1])
 })
 
-it('heartbeats of another job, cursor or time are executed separately', async () => {
+it('heartbeats are executed separately if the job, the cursor or the time differs', async () => {
   const join = subscribers()
   const share = join({ jobId: 'a' })
   expect(await share({ kind: 'heartbeat', cursor: 7, at })).toBe(1)

@@ -50,7 +50,7 @@ const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, a
   __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
 
 describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
-  it('include every event of jobStatus with the job at that time, and complete', async () => {
+  it('send every event of jobStatus with the job at that time, and complete after the last one', async () => {
     const jobId = await server.submit()
     const stream = open(server.url, jobStatus, { jobId })
     expect(await next(stream)).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('resume jobStatus from the cursor of a snapshot', async () => {
+  it('resume jobStatus after the cursor that a query of the job returned', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })
     await cancel(jobId)
@@ -76,7 +76,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     expect(messages.flatMap((message) => message.transitions ?? [])).toEqual([{ seq: 2, to: 'CANCELLED' }])
   })
 
-  it('resume jobUpdates from the page of a list', async () => {
+  it('resume jobUpdates after the cursor that a list of jobs returned', async () => {
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
     const name = `updates ${Math.random()}`
     const query = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
@@ -89,7 +89,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('send stored and new output with tail, and complete', async () => {
+  it('send stored and new output with tail, and complete at the end of the log', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } logCursor } }', {
       id: jobId,
@@ -117,7 +117,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     expect(again['job'].logs).toEqual({ text: '', isFinal: true })
   })
 
-  it('share cursors between jobStatus and Job.events of the same job', async () => {
+  it('send cursors that Job.events accepts for the same job only', async () => {
     const [jobId, other] = [await server.submit(), await server.submit()]
     const stream = open(server.url, jobStatus, { jobId })
     const { cursor } = await next(stream)
@@ -141,7 +141,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     stream.cut()
   })
 
-  it('end with the deletion of their job as the last message', async () => {
+  it('complete after their job is deleted, with the deletion as the last message', async () => {
     const jobId = await server.submit()
     const stream = open(
       server.url,
@@ -155,7 +155,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('are closed when their peer is lost', async () => {
+  it('are closed when the connection of the client is lost', async () => {
     const jobId = await server.submit()
     const streams = [open(server.url, jobStatus, { jobId }), open(server.url, tail, { jobId })]
     for (const stream of streams) void stream.next().catch(() => undefined)
@@ -190,12 +190,12 @@ describe('a job event', () => {
     return reads
   }
 
-  it('costs the same statements for one and for many subscribers', async () => {
+  it('needs no more SQL statements for many subscribers than for one', async () => {
     const alone = await statementsFor(1)
     expect(await statementsFor(30)).toBeLessThanOrEqual(alone + rounds)
   })
 
-  it('becomes a deletion, not an error, after its job is deleted', async () => {
+  it('is sent as a deletion, not as an error, once its job is deleted', async () => {
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
     const name = `gone ${Math.random()}`
     const ids = [await server.submit({ name }), await server.submit({ name })]
@@ -225,7 +225,7 @@ describe('a refused subscription', () => {
     ['INVALID_CURSOR', jobStatus, { jobId: 'job_none', after: 'x' }],
     ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ]
-  it.each(['sse', 'socket'] as const)('gets one refusal over %s, and completes', async (transport) => {
+  it.each(['sse', 'socket'] as const)('gets one error over %s, and completes', async (transport) => {
     for (const [code, query, variables] of refused) {
       const { errors } = await transports[transport](server.url, query, variables)
       expect([query, errors?.[0]?.extensions.code]).toEqual([query, code])
@@ -233,7 +233,7 @@ describe('a refused subscription', () => {
     await nobodyListens()
   })
 
-  it('gets its refusal over plain HTTP', async () => {
+  it('gets its error as a JSON response over plain HTTP', async () => {
     const jobId = await server.submit()
     const answer = await fetch(`${server.url}/graphql`, {
       method: 'POST',
@@ -249,7 +249,7 @@ describe('a WebSocket', () => {
   const connect = (url: string, on: object = {}) =>
     createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, on })
 
-  it('carries a hundred operations, and refuses the next one', async () => {
+  it('accepts a hundred operations, and refuses the next one', async () => {
     const jobId = await server.submit()
     const client = connect(server.url)
     const streams = Array.from({ length: 100 }, () => client.iterate({ query: jobStatus, variables: { jobId } }))
@@ -261,7 +261,7 @@ describe('a WebSocket', () => {
     await client.dispose()
   })
 
-  it('is closed with 1012 when the server stops, without `complete`', async () => {
+  it('is closed with 1012, without `complete` messages, when the server stops', async () => {
     await using stopping = await startServer()
     const jobId = await stopping.submit()
     const closed: number[] = []
@@ -276,7 +276,7 @@ describe('a WebSocket', () => {
     await until(() => stopping.feed.openReaders() === 0, { what: 'the feed is closed' })
   })
 
-  it('is cut when its peer sends no pong', async () => {
+  it('is cut when the client sends no pong', async () => {
     await using strict = await startServer({ keepAliveMs: 50 })
     const socket = new WebSocket(`${strict.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       autoPong: false,
@@ -284,7 +284,7 @@ describe('a WebSocket', () => {
     expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1006)
   })
 
-  it('is cut like an SSE stream when its reader stalls', async () => {
+  it('is cut when the client stops reading, and so is an SSE stream', async () => {
     await using strict = await startServer({ keepAliveMs: 50 })
     const jobId = await strict.submit()
     const { sql } = strict.domain.db
@@ -305,14 +305,14 @@ describe('a WebSocket', () => {
     reader.destroy()
   })
 
-  it.each(['next', 'error', 'connection_ack'])('that sends the server message %s is closed with 4400', async (type) => {
+  it.each(['next', 'error', 'connection_ack'])('is closed with 4400 if the client sends %s', async (type) => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
     await new Promise((resolve) => socket.once('open', resolve))
     socket.send(JSON.stringify({ id: '1', type, payload: [{ message: 'x' }] }))
     expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(4400)
   })
 
-  it('with an unknown token is closed with 4401; HTTP gets 401', async () => {
+  it('is closed with 4401 if the token is unknown, while an HTTP request gets 401', async () => {
     await using guarded = await startServer({ authenticate: () => null })
     const closed = new Promise((resolve) => {
       const client = connect(guarded.url, { closed: (event: { code: number }) => resolve(event.code) })
@@ -327,7 +327,7 @@ describe('a WebSocket', () => {
 })
 
 describe('health checks', () => {
-  it('cover the process, its database and its migrations', async () => {
+  it('report the state of the process, its database and its migrations', async () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
     const ready = await fetch(`${server.url}/readyz`)
     expect(ready.status).toBe(200)
@@ -348,7 +348,7 @@ describe('a browser', () => {
   })
 })
 
-it('a reader that resumes from eventCursor misses no event of the job', async () => {
+it('a subscriber that resumes after the eventCursor of a job misses no event of the job', async () => {
   const jobId = await server.submit()
   const { domain, feed, lists, logTail, admin: viewer } = server
   const userDomains = createUserDomains(domain, 1)
@@ -371,7 +371,7 @@ it('a reader that resumes from eventCursor misses no event of the job', async ()
 
 const never = { id: '', version: 0 }
 
-it('a list shows no row older than its asOf, even if the document read the job before', async () => {
+it('a list shows no row older than its asOf, even if another field of the query read the job before', async () => {
   const jobId = await server.submit()
   const { domain, feed, lists, logTail, admin: viewer } = server
   const head = async () => {

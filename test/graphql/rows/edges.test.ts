@@ -92,7 +92,7 @@ async function countStatements(list: 'jobs' | 'pools', first: number, edge: stri
   return statements.filter((text) => !/^(BEGIN|COMMIT)/.test(text)).length
 }
 
-it.each(listEdges())('%s needs as many statements for 20 jobs as for 5', async (edge) => {
+it.each(listEdges())('the edge %s needs as many SQL statements for 20 jobs as for 5', async (edge) => {
   const few = await countStatements('jobs', 5, edge)
   expect(await countStatements('jobs', 20, edge)).toBeLessThan(few + 5)
 })
@@ -108,14 +108,14 @@ it.each([
   'workload { byReason { code count } }',
   'limits { scopes { scope { name } jobsInUse } pool { name } }',
   'nodes(first: 2) { nodes { name capacity { gpu } gpus { index } runs(first: 1) { nodes { id } } } }',
-])('%s needs as many statements for 60 pools as for 5', async (edge) => {
+])('the edge %s needs as many SQL statements for 20 pools as for 5', async (edge) => {
   const few = await countStatements('pools', 5, edge)
   expect(await countStatements('pools', 20, edge)).toBeLessThan(few + 5)
   // With more pools `byReason` would cost too much, once the server has counted them.
   expect(await countStatements('pools', 60, edge)).toBeLessThan(few + 5)
 })
 
-it('each pool gets its own queue entries if several pools are read together', async () => {
+it('each pool returns only its own queue entries if a query reads several pools', async () => {
   const entries = 'workload { entries(first: 5) { edges { cursor node { id } } totalCount pageInfo { hasNextPage } } }'
   const { pools } = await data(server.url, `{ pools(first: 100) { nodes { name ${entries} } } }`)
   for (const [name, count] of [

@@ -27,7 +27,7 @@ async function counts(args: string, name = 'admin'): Promise<Json> {
 const queued = (count: number) => [{ state: 'QUEUED', count }]
 const failed = [{ state: 'FAILED', count: 1 }]
 
-it('jobs are counted by every key, with their states', async () => {
+it('jobCounts groups jobs by every key, and counts their states', async () => {
   const all = [
     { key: ann, count: 3, byState: queued(3) },
     { key: server.admin.userId, count: 1, byState: failed },
@@ -50,13 +50,13 @@ it('jobs are counted by every key, with their states', async () => {
   for (const by of ['PROJECT', 'ACCOUNT']) expect(await counts(`by: ${by}`)).toHaveLength(2)
 })
 
-it('only jobs that match and that the viewer may see are counted', async () => {
+it('jobCounts counts only jobs that match the filter and that the viewer may see', async () => {
   expect(await counts('by: PROJECT, filter: { text: "NIG" }')).toEqual([{ key: null, count: 1, byState: failed }])
   expect(await counts('by: USER, filter: { users: ["nobody"] }')).toEqual([])
   expect(await counts('by: STATE', 'ann')).toEqual([{ key: 'QUEUED', count: 3, byState: queued(3) }])
 })
 
-it('invalid arguments are refused', async () => {
+it('jobCounts refuses invalid arguments', async () => {
   for (const args of ['by: LABEL', 'by: USER, labelKey: "lr"', 'by: USER, first: 0', 'by: USER, first: 101'])
     expect(await ask(server.url, `{ jobCounts(${args}) { isExact } }`)).toMatchObject({
       errors: [{ extensions: { code: 'BAD_REQUEST' } }],
@@ -65,7 +65,7 @@ it('invalid arguments are refused', async () => {
 
 const jobsPerInsert = 10_000
 
-it('counts only the newest jobs if there are too many', async () => {
+it('jobCounts counts only the newest jobs above the maximum', async () => {
   const { db } = server.domain
   await db.transaction(async (sql) => {
     await sql.query('SET LOCAL session_replication_role = replica')

@@ -173,7 +173,7 @@ const orders = (['CREATED_AT', 'STARTED_AT', 'FINISHED_AT', 'PRIORITY'] as const
 ])
 
 describe('a page of jobs', () => {
-  it.each(Object.entries(filters))('filtered by %s reads few pages in every order', async (name, filter) => {
+  it.each(Object.entries(filters))('filtered by %s reads few database pages in every order', async (name, filter) => {
     const many: string[] = []
     for (const order of orders) {
       const pages = await countPages(filter, order)
@@ -184,7 +184,7 @@ describe('a page of jobs', () => {
   })
 
   it.each(['accounts', 'projects', 'users', 'queues'] as const)(
-    'is estimated as empty for %s that no job has',
+    'is estimated as empty by PostgreSQL for %s that no job has',
     async (field) => {
       const values: unknown[] = []
       const where = filterSql({ [field]: ['nothing'] }, (value) => `$${values.push(value)}`, 'PRIORITY')
@@ -203,7 +203,7 @@ const listJobReads = (plan: Plan): (string | null)[] => [
   ...(plan.Plans ?? []).flatMap(listJobReads),
 ]
 
-it('running and blocked jobs of a queue are read through an index', async () => {
+it('the running and the blocked entries of a workload are read through an index', async () => {
   const viewer = createViewer({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
   const filter = { pools: ['sim'] }
   const page = parsePage(queueEntriesListing, filter, { first: 20 })
@@ -251,7 +251,7 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 const sortedMax = 2_000
 
 /** The planner takes the size from the file and the rows per page from the statistics: empty pages stand for jobs. */
-describe('at half a million jobs', () => {
+describe('with half a million jobs', () => {
   beforeAll(async () => {
     const factor = 500_000 / (over + waiting)
     const [file] = await database.db.sql.query<{ path: string; pageBytes: number }>(

@@ -20,14 +20,14 @@ const logs = (id: string, args: string) =>
   })
 
 it.each(['(first: 0)', '(first: -1)', '(first: 5001)', '(from: { lastLines: 0 })', '(from: { lastLines: 5001 })'])(
-  'a page of output with %s is refused',
+  'a page of output with the arguments %s is refused',
   async (args) => {
     const { errors } = await logs(await server.submit(), args)
     expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
   },
 )
 
-it('a page has 500 lines by default, at most 5,000 and 1 MiB', async () => {
+it('a page of output has 500 lines by default, and at most 5,000 lines and 1 MiB', async () => {
   const short = await jobWith([out('x\n'.repeat(6_000))])
   const textOf = async (id: string, args: string) => ((await logs(id, args)).data as Json).job.logs.text as string
   expect((await textOf(short, '')).length).toBe(2 * 500)
@@ -38,7 +38,7 @@ it('a page has 500 lines by default, at most 5,000 and 1 MiB', async () => {
   expect(bytes).toBeLessThanOrEqual(2 ** 20)
 })
 
-it('a page has at most 1 MiB as JSON, even if some characters take six bytes', async () => {
+it('a page of output has at most 1 MiB as JSON, even if some characters take six bytes', async () => {
   const pieces = Array.from({ length: 40 }, () => out(`${'\u0001'.repeat(63)}\n`.repeat(600)))
   const id = await jobWith([...pieces, out('the end\n')])
   let text = ''
@@ -72,7 +72,7 @@ it.each(['tail over WebSocket', 'tail over SSE'])('a message of %s has at most 1
   expect(lines.map((line) => line.text).join('\n')).toBe(text)
 })
 
-it('pages and tail work beyond 4 GiB of output', async () => {
+it('pages and tail return output that follows 4 GiB of output', async () => {
   const bytes = 5 * 2 ** 30
   const id = await jobWith([{ gap: 'LOST', bytes }, out('after it\n')])
   const { job } = await data(
@@ -109,7 +109,7 @@ async function restored() {
 }
 
 it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
-  'tail over %s restarts for a cursor from before a restore',
+  'tail over %s starts again if its cursor is from before the restore of a backup',
   async (_name, open) => {
     const stream = open(server.url, tail, await restored())
     const next = async () => (await stream.next()).value?.data?.['tail']
@@ -119,7 +119,7 @@ it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
   },
 )
 
-it('pages refuse a cursor from before a restore, beyond the end, or inside a run without its mark', async () => {
+it('pages refuse a cursor that is beyond the end, or from before the restore of a backup', async () => {
   const { id, after } = await restored()
   const { job } = await data(server.url, query, { id })
   const content = JSON.parse(Buffer.from(job.logCursor, 'base64url').toString())

@@ -28,7 +28,7 @@ async function walk(order: object, between: () => Promise<void>): Promise<string
 }
 
 describe('lists', () => {
-  it('cost the same number of statements for 10 and 100 rows, also with aliases', async () => {
+  it('need as many SQL statements for 100 rows as for 10, also with aliases', async () => {
     const [first = ''] = await submitMany(1)
     await submitMany(120, { dependsOn: [{ jobId: first }] })
     const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
@@ -49,7 +49,7 @@ describe('lists', () => {
     expect(few).toBeLessThan(40)
   })
 
-  it('return every remaining row once while rows are added and deleted', async () => {
+  it('return each remaining row once, although rows are added and deleted between the pages', async () => {
     const label = { key: 'walk', value: 'a' }
     const stable = new Set(await submitMany(60, { labels: [label] }))
     for (const field of ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'])
@@ -125,13 +125,13 @@ describe('lists', () => {
     ['BAD_REQUEST', '{ job(id: "job_\\u0000") { id } }'],
     ['BAD_REQUEST', '{ jobs(filter: { name: "\\u0000" }) { nodes { id } } }'],
     ['BAD_REQUEST', '{ jobs(filter: { labels: [{ key: "a", value: "\\u0000" }] }) { nodes { id } } }'],
-  ])('return %s for %s', async (code, query) => {
+  ])('fail with %s for %s', async (code, query) => {
     const { errors, status } = await ask(server.url, query)
     expect(errors?.[0]?.extensions.code).toBe(code)
     expect(status).toBe(200)
   })
 
-  it('refuse a cursor of another list, order, filter or parent, and a forged cursor', async () => {
+  it('refuse a cursor of another list, order, filter or parent object, and a forged cursor', async () => {
     const { jobs } = await data(
       server.url,
       '{ jobs(first: 2) { asOf edges { cursor node { id eventCursor runs { edges { cursor } } } } } }',
@@ -164,7 +164,7 @@ describe('lists', () => {
 })
 
 describe('runs', () => {
-  it('show the reported resource usage of a run', async () => {
+  it('show the resource usage that the executor reported', async () => {
     const jobId = await server.submit({ resources: { gpu: 0 } })
     const usage = { cpuSeconds: 0.25, maxMemoryBytes: 4_096 }
     const moves: Omit<Move, 'jobId' | 'run'>[] = [
@@ -186,14 +186,14 @@ describe('runs', () => {
     ])
   })
 
-  it('are limited to 100 ids per request', async () => {
+  it('are refused by the field nodes for more than 100 ids', async () => {
     const { errors } = await ask(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       ids: Array(101).fill('x'),
     })
     expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
   })
 
-  it('are null when missing', async () => {
+  it('are null if no run or job has the id', async () => {
     expect(
       await data(server.url, '{ job(id: "job_x") { id } jobByNativeId(executor: LOCAL, nativeId: "1") { id } }'),
     ).toEqual({
@@ -218,13 +218,13 @@ describe('mutations', () => {
     [['spec', 'customAttributes', 'a'], { command: ['true'], customAttributes: { a: '\u0000' } }],
     [['spec', 'name'], { command: ['true'], name: '\ud800' }],
     [['spec', 'dependsOn', '0', 'jobId'], { command: ['true'], dependsOn: [{ jobId: 'job_none' }] }],
-  ])('return a problem with the path %j', async (path, spec) => {
+  ])('return InvalidInputProblem with the path %j', async (path, spec) => {
     const { submitJob } = await data(server.url, submit, { spec })
     expect(submitJob).toMatchObject({ __typename: 'InvalidInputProblem', code: 'INVALID_INPUT', retryable: false })
     expect(submitJob.violations[0].path).toEqual(path)
   })
 
-  it('refuse JSON nested too deep', async () => {
+  it('refuse JSON that is nested too deeply', async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
     const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${deep}}}}`
     const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
@@ -244,7 +244,7 @@ describe('mutations', () => {
     })
   })
 
-  it('return one result per item, in order', async () => {
+  it('return one result for each item, in the order of the items', async () => {
     const query = `mutation ($submissions: [SubmitJobInput!]!) { submitJobs(input: { submissions: $submissions }) {
       ... on SubmitJobsSuccess { results { __typename } } ... on InvalidInputProblem { violations { path } } } }`
     const submissions = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]
@@ -299,7 +299,7 @@ describe('viewers without job.view.all', () => {
     nodes(ids: [$id, $run, $event]) { id } mine: viewer { user { name } }
   }`
 
-  it('see no jobs of others', async () => {
+  it('do not see the jobs of other users', async () => {
     await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
     const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
     const id = await shared.submit({}, ann)
@@ -322,7 +322,7 @@ describe('viewers without job.view.all', () => {
     expect((await as('eve', cancel, { id })).data.cancelJob.code).toBe('NOT_FOUND')
   })
 
-  it('see no approvals, slots or dependents of others', async () => {
+  it('do not see the approvals, slots or dependents of other users', async () => {
     await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
     const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
     const boss = await shared.user('boss', 'LEAD')
@@ -355,7 +355,7 @@ describe('viewers without job.view.all', () => {
     })
   })
 
-  it('see no environment values of others', async () => {
+  it('do not see the environment values of other users', async () => {
     const eve = await server.user('eve', 'RESEARCHER')
     const environment = [{ name: 'SECRET', value: 'xyz' }]
     const ids = [await server.submit({ environment }, eve), await server.submit({ environment })]

@@ -33,7 +33,7 @@ beforeAll(async () => {
 const list = (fields: string) => `query ($first: Int, $after: Cursor) { jobs(first: $first, after: $after) {
   nodes { id ${fields} } pageInfo { hasNextPage endCursor } } }`
 
-test('a list does not read unselected specs', async () => {
+test('a list does not read the specs of its jobs if no field of them is selected', async () => {
   const statements = server.countStatements()
   const fields = 'name state labels { key value } maxAttempts maxRunTimeSeconds resources { cpu gpu }'
   const { jobs: page } = await data(server.url, list(fields), { first: 60 })
@@ -48,7 +48,7 @@ test('a list does not read unselected specs', async () => {
   expect(statements.filter((text) => /\bspec\b(?!->)/.test(text))).toEqual([])
 })
 
-test('a page with too many long specs is refused; smaller pages show each job once', async () => {
+test('a page with too many long specs is refused, and shorter pages return each job once', async () => {
   const { errors, status } = await ask(server.url, list('spec { command }'), { first: 60 })
   expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'QUERY_TOO_COMPLEX'])
   expect(errors?.[0]?.message).toContain('shorter pages')
@@ -64,16 +64,16 @@ test('a page with too many long specs is refused; smaller pages show each job on
 })
 
 test.each([
-  ['is shown once, by any name', false, '{ a: command }', ''],
-  ['is refused by two names', true, '{ a: command b: command }', ''],
-  ['is refused by two names in fragments', true, '{ a: command ...more }', 'fragment more on JobSpec { b: command }'],
+  ['is returned if it is selected once, under any alias', false, '{ a: command }', ''],
+  ['is refused if it is selected under two aliases', true, '{ a: command b: command }', ''],
+  ['is refused with aliases in fragments', true, '{ a: command ...more }', 'fragment more on JobSpec { b: command }'],
 ])('a long spec %s', async (_, isRefused, fields, fragments) => {
   const query = `query ($id: ID!) { job(id: $id) { spec ${fields} } } ${fragments}`
   const { errors } = await ask(server.url, query, { id: ids[0] })
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(isRefused ? ['QUERY_TOO_COMPLEX'] : undefined)
 })
 
-test('short specs fill whole pages, and every alias of a spec counts toward the limit', async () => {
+test('pages of short specs are full, and each alias of a long spec counts toward the size limit', async () => {
   const { jobs: page } = await data(server.url, list('spec { command }'), { first: jobs / 2 })
   expect(page.nodes).toHaveLength(jobs / 2)
   const again = '{ a: job(id: "ID") { spec { name } } b: job(id: "ID") { spec { name } } }'.replaceAll(

@@ -74,7 +74,7 @@ const connectionsIn = (value: Json): Json[] => {
 }
 
 describe('totalCount', () => {
-  it.each(Object.keys(lists))('counts the whole list on any page: %s', async (name) => {
+  it.each(Object.keys(lists))('is the length of the whole list on any page: %s', async (name) => {
     const [head, end, more = ''] = lists[name] ?? ['', '']
     const ask = async (page: string, wanted: string) => {
       const query = `${head}(${page} ${more}) { ${wanted} } ${end}`
@@ -88,7 +88,7 @@ describe('totalCount', () => {
     expect(short.map(({ totalCount }) => totalCount)).toEqual(whole.map(({ totalCount }) => totalCount))
   })
 
-  it('counts visible rows that match the filter', async () => {
+  it('counts only rows that match the filter and that the viewer may see', async () => {
     const counted = await data(
       server.url,
       '{ pending: approvals(filter: { statuses: [PENDING] }) { totalCount } audit: auditLog(filter: { operations: ["team.create"] }) { totalCount } }',
@@ -96,7 +96,7 @@ describe('totalCount', () => {
     expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
   })
 
-  it('is computed only when selected, by one statement', async () => {
+  it('is computed only if selected, by one SQL statement', async () => {
     const statements = server.countStatements()
     await data(server.url, '{ teams { nodes { id } } }')
     const isCount = (text: string) => text.includes('count(*)') && text.includes('team')
@@ -105,7 +105,7 @@ describe('totalCount', () => {
     expect(statements.filter(isCount)).toHaveLength(1)
   })
 
-  it('counts at most 10,000 rows, and reads no more', async () => {
+  it('is at most 10,000, and no more rows are read', async () => {
     const { sql } = server.domain.db
     const query = '{ teams(first: 1) { totalCount isTotalExact } }'
     await sql.query(

@@ -258,7 +258,7 @@ describe('the access table', () => {
     expect(names.filter((name) => !(name in access))).toEqual([])
   })
 
-  it.each(roots)('makes $name refuse callers without a token', async ({ name, field }) => {
+  it.each(roots)('requires that $name refuses callers without a token', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
     const response = await fetch(`${server.url}/graphql`, {
       method: 'POST',
@@ -272,7 +272,7 @@ describe('the access table', () => {
 
   const callable = roots.filter(({ name }) => !name.startsWith('Subscription.'))
 
-  it.each(callable)('makes $name accept exactly the listed callers', async ({ name, field }) => {
+  it.each(callable)('requires that $name accepts the listed callers and no others', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
     const outcomes = await Promise.all(callers.map(({ person }) => callField(person, kind, field)))
     for (const [index, caller] of callers.entries())
@@ -281,7 +281,7 @@ describe('the access table', () => {
       )
   })
 
-  it('does not admit an invalid token in any header form', async () => {
+  it('is not reached by a request with an invalid token', async () => {
     const headers = { 'content-type': 'application/json', ...bearer('berth_made_up') }
     const body = JSON.stringify({ query: '{ serverInfo { name } }' })
     expect((await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).status).toBe(401)

@@ -73,7 +73,7 @@ describe('approval rules', () => {
     expect(await createRule(input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('with two conditions are refused during validation', async () => {
+  it('are refused during validation if they have two conditions', async () => {
     const query = 'mutation ($input: CreateApprovalRuleInput!) { createApprovalRule(input: $input) { __typename } }'
     const input = { name: 'x', condition: { costAbove: 1, firstJob: true } }
     const { errors } = await ask(server.url, query, { input })
@@ -82,7 +82,7 @@ describe('approval rules', () => {
 })
 
 describe('approvals', () => {
-  it('block matching jobs, are listed and decided', async () => {
+  it('are requested for matching jobs, block them, are listed, and are given', async () => {
     const job = await submit({ estimatedCost: 60 })
     expect(job).toMatchObject({
       state: 'BLOCKED',
@@ -131,7 +131,7 @@ describe('approvals', () => {
     })
   })
 
-  it('are rejected with a reason', async () => {
+  it('can be refused with a reason', async () => {
     const { id } = await submit({ estimatedCost: 60 })
     const reject = `mutation ($reason: String!, $id: ID!, $version: UInt53!) {
       rejectJob(input: { jobId: $id, reason: $reason, expectedVersion: $version }) {
@@ -174,7 +174,7 @@ describe('approvals', () => {
     expect(isFinal).toBe(true)
   })
 
-  it('are live by jobUpdates of BLOCKED jobs: request, decision and expiry', async () => {
+  it('are shown by jobUpdates of BLOCKED jobs when requested, decided and expired', async () => {
     const query = `subscription ($after: Cursor) { jobUpdates(filter: { states: [BLOCKED] }, after: $after) {
       ... on JobTransitions { matches job { id approval { id status } } } } }`
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
@@ -199,7 +199,7 @@ describe('approvals', () => {
     stream.cut()
   })
 
-  it('are EXPIRED from their expiry on, before and after the sweep', async () => {
+  it('are EXPIRED at once when they expire, even before the periodic sweep', async () => {
     const { id, approval } = await submit({ estimatedCost: 60 })
     const pending = '{ approvals(first: 10, filter: { statuses: [PENDING] }) { nodes { id } } }'
     expect(await data(server.url, pending)).toEqual({ approvals: { nodes: [{ id: approval.id }] } })
@@ -246,7 +246,7 @@ describe('approvals', () => {
     })
   })
 
-  it('can be requested by the submitter', async () => {
+  it('can be required by the submitter for an own job', async () => {
     const query = `mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) {
       ... on SubmitJobSuccess { job { state approval { rule { id } } } } } }`
     const { submitJob } = await data(server.url, query)
@@ -255,7 +255,7 @@ describe('approvals', () => {
 })
 
 describe('the audit log', () => {
-  it('lists filtered pages of entries and verifies', async () => {
+  it('returns pages of entries by filter, and verifies its hash chain', async () => {
     await createChainer(server.domain).runOnce()
     const entries = 'nodes { id seq at actor { name } actorName operation objectId detail hash } pageInfo { endCursor }'
     const { auditLog } = await data(server.url, `{ auditLog(first: 100) { ${entries} } }`)

@@ -73,7 +73,7 @@ async function readStates(name: string): Promise<string[]> {
 }
 
 describe('a selection by ids', () => {
-  it('has one result per job; a repeated id counts once', async () => {
+  it('has one result for each job, also if an id is repeated', async () => {
     const [a = '', b = ''] = await submit('rita', 'by-ids', { count: 2 })
     const answer = await act('rita', 'cancelJobs', { ...byIds([b, a, b, 'job_nowhere']), reason: 'enough' })
     expect(answer).toEqual({
@@ -94,12 +94,12 @@ describe('a selection by ids', () => {
     )
   })
 
-  it('has at most 1,000 ids', async () => {
+  it('is refused with more than 1,000 ids', async () => {
     const ids = Array.from({ length: 1_001 }, (_, index) => `job_${index}`)
     expect(await act('ada', 'deleteJobs', byIds(ids))).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  it('of a job of another user is NOT_FOUND', async () => {
+  it('has the result NOT_FOUND for a job of another user', async () => {
     const ids = await submitEnded('ben', 'hidden')
     for (const verb of ['cancelJobs', 'deleteJobs', 'retryJobs'] as const)
       expect(await act('rita', verb, byIds(ids))).toMatchObject({ results: ['NOT_FOUND'] })
@@ -127,7 +127,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'cancelJobs', matching(filter, 1))).toMatchObject({ results: ['CancelJobSuccess'] })
   })
 
-  it('of a LEAD includes jobs of the teams of the LEAD', async () => {
+  it('includes jobs of the teams of the caller if the caller is a LEAD', async () => {
     const lena = await server.user('lena', 'LEAD')
     const [mine = '', other = ''] = [...(await submit('rita', 'team')), ...(await submit('rita', 'team'))]
     await read("INSERT INTO team (id, name, account) VALUES ('team_1', 'ml', 'ml')")
@@ -137,7 +137,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'cancelJobs', matching({ name: 'team' }, 1))).toMatchObject({ jobIds: [other] })
   })
 
-  it('keeps the changes that were committed before an outage', async () => {
+  it('reports the changes that were committed before a database outage', async () => {
     const rita = viewers.get('rita') ?? server.admin
     const submissions = Array.from({ length: 150 }, () => ({ spec: { command: ['true'], name: 'broken' } }))
     await submitJobs(server.domain, rita, submissions)
@@ -153,7 +153,7 @@ describe('a selection by filter', () => {
     expect(await act('rita', 'cancelJobs', matching({ name: 'broken' }, 50))).toMatchObject({ remaining: 0 })
   })
 
-  it('deletes final jobs, but none that an alive job depends on', async () => {
+  it('deletes finished jobs, except those that an unfinished job depends on', async () => {
     const [, b = '', c = ''] = await submitEnded('rita', 'old', { count: 3 })
     await submit('rita', 'old', { dependsOn: [{ jobId: b }] })
     expect(await act('rita', 'deleteJobs', matching({ name: 'old' }, 2))).toMatchObject({
@@ -164,7 +164,7 @@ describe('a selection by filter', () => {
     expect(await read('SELECT 1 FROM job WHERE id = $1', c)).toEqual([])
   })
 
-  it('retries each final job once', async () => {
+  it('retries each finished job once', async () => {
     const ids = await submitEnded('rita', 'again', { count: 2 })
     await submitEnded('ben', 'again', { environment: [{ name: 'A', value: '1' }] })
     const filter = { name: 'again' }
@@ -180,7 +180,7 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'retryJobs', changed)).toMatchObject({ results: ['RetryJobSuccess'] })
   })
 
-  it('retries each job only once if several calls run at the same time', async () => {
+  it('retries each job only once if several calls arrive at the same time', async () => {
     const ids = await submitEnded('rita', 'together', { count: 3 })
     const holder = await server.domain.db.pool.connect()
     const statements = server.countStatements()
@@ -200,7 +200,7 @@ describe('a selection by filter', () => {
     expect(await act('rita', 'retryJobs', byIds(ids))).toMatchObject({ results: Array(3).fill('RetryJobSuccess') })
   })
 
-  it('retries each job only once for the same idempotency key', async () => {
+  it('retries each job only once if a call is repeated with the same idempotency key', async () => {
     const ids = await submitEnded('rita', 'keyed', { count: 2 })
     const input = { ...byIds(ids), idempotencyKey: 'night' }
     for (const _ of [1, 2])
@@ -227,7 +227,7 @@ describe('a selection by filter', () => {
     expect(await read(rows)).toEqual(Array(2).fill({ set: null, band: 10, same: true }))
   })
 
-  it('has the cost of a scan, and of the selected fields of each job', async () => {
+  it('costs a scan of the jobs plus the selected fields of each job', async () => {
     const query = `mutation ($input: CancelJobsInput!) { cancelJobs(input: $input) { ... on CancelJobsSuccess { remaining } } }`
     const ask = (selection: object) =>
       transports.http(server.url, query, { input: { selection } }, { authorization: 'ada' })
@@ -239,14 +239,14 @@ describe('a selection by filter', () => {
     })
   })
 
-  it('is FORBIDDEN for users without the permission', async () => {
+  it('is refused with FORBIDDEN for users without the permission', async () => {
     const filter = { name: 'none' }
     for (const verb of ['cancelJobs', 'deleteJobs', 'retryJobs', 'setJobPriorities'] as const)
       expect(await act('vic', verb, matching(filter, 0))).toMatchObject({ code: 'FORBIDDEN' })
     expect(await act('rita', 'setJobPriorities', matching(filter, 0))).toMatchObject({ code: 'FORBIDDEN' })
   })
 
-  it('acts on the oldest 1,000 jobs, and reports how many remain', async () => {
+  it('changes the oldest 1,000 jobs, and reports how many remain', async () => {
     const [first = ''] = await submit('ben', 'crowd')
     await read(
       `INSERT INTO job SELECT (jsonb_populate_record(j, jsonb_build_object('id', 'job_crowd' || n))).*

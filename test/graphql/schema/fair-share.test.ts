@@ -15,7 +15,7 @@ async function submit(spec: object): Promise<string> {
   return (await data(server.url, query, { spec: { command: ['true'], ...spec } }))['submitJob'].job.id
 }
 
-it('a FAIR_SHARE pool shows share and bid instead of a priority, and refuses setJobPriority', async () => {
+it('jobs of a FAIR_SHARE pool have a share and a bid, and setJobPriority refuses them', async () => {
   const running = await submit({ resources: { cpu: 4 }, preemptable: true })
   await leader.tick()
   const waiting = await submit({ resources: { cpu: 16 }, preemptable: true, bid: 3 })

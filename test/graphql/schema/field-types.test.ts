@@ -51,7 +51,7 @@ const nodeExceptions: Readonly<Record<string, string>> = {
   type: 'kinds of events and of quotas',
 }
 
-it('the members of an interface or a union agree on the type of a field', () => {
+it('a field has the same type in all members of an interface or a union', () => {
   const conflicts = types
     .filter(isAbstractType)
     .flatMap((abstract) =>
@@ -67,14 +67,14 @@ it('the members of an interface or a union agree on the type of a field', () => 
 })
 
 it.each(['action', 'queued', 'reason', 'running', 'scope', 'stateReason', 'version'])(
-  '%s has one type in the schema',
+  'the field %s has the same type everywhere in the schema',
   (word) => {
     const found = types.filter(isObjectType).flatMap((type) => type.getFields()[word]?.type ?? [])
     expect(new Set(found.map((type) => String(getNullableType(type)))).size).toBe(1)
   },
 )
 
-it('expectedVersion has the type of version', () => {
+it('expectedVersion has the same type everywhere as version', () => {
   const expected = types
     .filter(isInputObjectType)
     .flatMap((type) => Object.values(type.getFields()))
@@ -83,7 +83,7 @@ it('expectedVersion has the type of version', () => {
   expect(new Set(expected.map(({ type }) => String(getNullableType(type))))).toEqual(new Set(['UInt53']))
 })
 
-it('an object with an id is a Node', () => {
+it('every object type with an id implements Node', () => {
   const withId = types.filter(isObjectType).filter((type) => type.getFields()['id'] !== undefined)
   expect(withId.length).toBeGreaterThan(20)
   expect(withId.filter((type) => !type.getInterfaces().some(({ name }) => name === 'Node')).map(String)).toEqual([])

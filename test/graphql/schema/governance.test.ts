@@ -31,7 +31,7 @@ const submit = (more: object = {}) =>
 const jobId = ({ job }: Answer) => job?.id ?? ''
 
 describe('idempotency keys', () => {
-  it('are looked up, and a conflict returns a problem', async () => {
+  it('can be looked up, and return a problem if the submission differs', async () => {
     const id = jobId(await submit({ idempotencyKey: 'gh-owner/repo-1', idempotencyTtlSeconds: 60 }))
     const query = `query ($key: String!) {
       idempotencyKey(key: $key) { key createdAt expiresAt job { id } } }`
@@ -69,7 +69,7 @@ describe('submission slots', () => {
     return { nodes: slotReservations.nodes, viewer }
   }
 
-  it('are reserved, consumed, released and listed', async () => {
+  it('are reserved, used by a submission, released and listed', async () => {
     const [first, second] = [await reserve(), await reserve({ ttlSeconds: 60 })].map(({ reservation }) => reservation)
     expect(first?.state).toBe('ACTIVE')
     expect((await listed(['ACTIVE'])).nodes).toHaveLength(2)
@@ -89,7 +89,7 @@ describe('submission slots', () => {
     })
   })
 
-  it('beyond the limit are refused with limit and usage', async () => {
+  it('are refused above the limit, with the limit and the usage', async () => {
     const change = `mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }`
     await api.ask(change, { input: { userMaxActive: 1 } })
     expect(await reserve()).toMatchObject({
@@ -154,7 +154,7 @@ describe('quotas', () => {
 })
 
 describe('retryJob', () => {
-  it('creates a new job; default values of the input change nothing', async () => {
+  it('creates a new job, whose fields differ from the original only if they are overridden', async () => {
     const original = jobId(
       await submit({ spec: { command: ['true'], launcher: 'multiple', inheritEnvironment: false } }),
     )

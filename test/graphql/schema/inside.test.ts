@@ -76,7 +76,7 @@ async function problemOf(by: Person, field: string, input: object) {
 }
 
 describe('the token of a run', () => {
-  it('permits only the mutations for jobs, and no introspection', async () => {
+  it('permits only the mutations for running jobs, and no introspection', async () => {
     const { self, runId } = await runningJob()
     expect(await report(self, { fraction: 0.5 })).toEqual({ __typename: 'ReportProgressSuccess', run: { id: runId } })
     for (const query of [
@@ -98,14 +98,14 @@ describe('the token of a run', () => {
     await client.dispose()
   })
 
-  it('cannot read the job through a published artifact', async () => {
+  it('does not permit to read the job through an artifact that it published', async () => {
     const { self } = await runningJob()
     const reading = `mutation { publishArtifact(input: { name: "a", mediaType: "text/plain", body: "x" }) {
       ... on PublishArtifactSuccess { artifact { job { id } } } } }`
     expect(await refused(self, reading)).toEqual([expect.stringContaining('NOT_FOUND')])
   })
 
-  it('is invalid after the run, when forged, or from another installation', async () => {
+  it('is refused after the end of the run, if forged, or from another installation', async () => {
     const { self, jobId, runId } = await runningJob()
     const forged = `berth_${runId}_${'A'.repeat(43)}`
     const elsewhere = await deriveRunToken(single.domain, runId)
@@ -118,7 +118,7 @@ describe('the token of a run', () => {
   it.each([
     ['with users', () => server],
     ['in single-user mode', () => single],
-  ])('opens a socket that is closed when the run is over, %s', async (_mode, on) => {
+  ])('opens a WebSocket that is closed when the run ends, %s', async (_mode, on) => {
     const { self, jobId } = await runningJob(on())
     const closed = Promise.withResolvers<unknown>()
     const connected = Promise.withResolvers<void>()
@@ -137,7 +137,7 @@ describe('the token of a run', () => {
     await client.dispose()
   })
 
-  it('identifies the run in single-user mode too', async () => {
+  it('identifies the run also in single-user mode', async () => {
     const { self, jobId } = await runningJob(single)
     expect(await refused(self, '{ viewer { user { id } } }')).toHaveLength(1)
     await end(single, jobId)
@@ -157,7 +157,7 @@ describe('the token of a run', () => {
 })
 
 describe('the progress of a job', () => {
-  it('keeps an omitted field and removes a null field', async () => {
+  it('keeps a field that a report omits, and removes a field that is null', async () => {
     const { self, jobId } = await runningJob()
     await report(self, { fraction: 0.25, message: 'loading' })
     expect(await jobOf(jobId, 'progress { fraction message }')).toEqual({
@@ -170,7 +170,7 @@ describe('the progress of a job', () => {
     })
   })
 
-  it('is written at most once a second', async () => {
+  it('is written to the database at most once a second', async () => {
     const { self, jobId } = await runningJob()
     const statements = server.countStatements()
     const beganMs = performance.now()
@@ -186,7 +186,7 @@ describe('the progress of a job', () => {
     expect(await jobOf(jobId, 'progress { fraction }')).toEqual({ progress: { fraction: 1 } })
   })
 
-  it('is refused with field, value and rule', async () => {
+  it('is refused with the field, the value and the rule if it is invalid', async () => {
     const { self } = await runningJob()
     const wrong = (input: object) => problemOf(self, 'reportProgress', input)
     expect(await wrong({ fraction: 1.5 })).toBe('INVALID_INPUT fraction: Must be 0 … 1 (given: 1.5)')
@@ -203,7 +203,7 @@ describe('the progress of a job', () => {
 describe('the metrics of a run', () => {
   const series = 'currentRun { metrics { name last { step value } points(points: 2) { step value } } }'
 
-  it('are read by name with their last value and their points', async () => {
+  it('can be read by name, with their last value and their points', async () => {
     const { self, jobId } = await runningJob()
     const metrics = [3, 2, 1].map((value, step) => ({ name: 'loss', step, value }))
     await report(self, { metrics: [...metrics, { name: 'accuracy', value: 0.9 }] })
@@ -226,7 +226,7 @@ describe('the metrics of a run', () => {
     expect((await jobOf(jobId, series))['currentRun'].metrics).toHaveLength(2)
   })
 
-  it('are refused for a wrong number of points', async () => {
+  it('are refused if the requested number of points is invalid', async () => {
     const { self, jobId } = await runningJob()
     await report(self, { metrics: [{ name: 'loss', value: 1 }] })
     const query = `{ job(id: "${jobId}") { currentRun { metrics { points(points: 1) { step } } } } }`
@@ -264,7 +264,7 @@ describe('an artifact', () => {
     expect((await node())['node']).toBeNull()
   })
 
-  it('is stored once when published again, and as another one with other content', async () => {
+  it('is stored once if it is published repeatedly, and again if its content differs', async () => {
     const { self, jobId } = await runningJob()
     const answers = await Promise.all(Array.from({ length: 5 }, () => publish(self, text)))
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
@@ -273,7 +273,7 @@ describe('an artifact', () => {
     expect(artifacts.nodes).toEqual([{ body: 'häm' }, { body: 'new' }])
   })
 
-  it('of an invisible job is not found', async () => {
+  it('is not found if the viewer may not see its job', async () => {
     const { self } = await runningJob()
     const artifact = await publish(self, text)
     await server.user('visitor', 'VIEWER')
@@ -303,12 +303,12 @@ describe('an artifact', () => {
     ['body', { body: 'ä'.repeat(32_769) }, 'body: Must have at most 65,536 bytes, not 65,538'],
     ['metadata', { metadata: { x: 'y'.repeat(16_384) } }, 'metadata: Must have at most 16,384 bytes as JSON'],
     ['NUL', { metadata: { x: 'a\0' } }, 'metadata.x: Must not contain the character NUL'],
-  ])('with a wrong %s is refused by its rule', async (_what, wrong, message) => {
+  ])('with an invalid %s is refused with the rule', async (_what, wrong, message) => {
     const { self } = await runningJob()
     expect(await problemOf(self, 'publishArtifact', { ...text, ...wrong })).toContain(`INVALID_INPUT ${message}`)
   })
 
-  it('number 1,001 of a run is refused', async () => {
+  it('is refused if its run has 1,000 artifacts', async () => {
     const { self, jobId, runId } = await runningJob()
     await server.domain.db.sql.query(
       `INSERT INTO artifact (id, job_id, seq, run_id, run, name, media_type, uri, hash)
@@ -320,7 +320,7 @@ describe('an artifact', () => {
 })
 
 describe('a closure', () => {
-  it('replaces the previous one unchanged', async () => {
+  it('replaces the previous closure, and is returned as it was saved', async () => {
     const { self, jobId } = await runningJob()
     expect((await jobOf(jobId, 'closure')).closure).toBeNull()
     await save(self, { step: 1 })
@@ -331,7 +331,7 @@ describe('a closure', () => {
     expect(await jobOf(jobId, 'closure version')).toMatchObject({ closure: { step: 19 }, version: 3 })
   })
 
-  it('has at most 256 KiB', async () => {
+  it('is refused above 256 KiB', async () => {
     const { self, runId } = await runningJob()
     const frame = JSON.stringify({ x: '' }).length
     expect(await save(self, { x: 'y'.repeat(262_144 - frame) })).toEqual({
@@ -343,7 +343,7 @@ describe('a closure', () => {
     )
   })
 
-  it('of a replaced run is refused', async () => {
+  it('is refused from a run that a new run of the job replaced', async () => {
     const { self, jobId, runId } = await runningJob()
     await save(self, { from: 1 })
     await move(server, jobId, { from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })

@@ -34,7 +34,7 @@ async function preview(spec: object, more: object = {}): Promise<Json> {
 const jobs = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: { kind: 'USER', name: 'rita' }, limit: 5 }
 const cost = { type: 'COST_PER_DAY', action: 'WARN', scope: { kind: 'USER', name: 'rita' }, limit: 100 }
 
-it('a preview contains the approval, the cost and the quotas of the submission', async () => {
+it('a job preview contains the approval, the cost and the quotas of the submission', async () => {
   const spec = { resources: { cpu: 2 }, maxRunTimeSeconds: 3_600 }
   const shown = {
     wouldBe: 'BLOCKED',
@@ -59,13 +59,13 @@ it('a preview contains the approval, the cost and the quotas of the submission',
   expect(second.quotas).toContainEqual({ ...jobs, used: 0, usedAfter: 1 })
 })
 
-it('the preview of a job without a run time limit has null for the cost and for the usage afterwards', async () => {
+it('a job preview without a run time limit has null as the cost and as the usage afterwards', async () => {
   const shown = await preview({ resources: { cpu: 1 }, maxRunTimeSeconds: 0 })
   expect(shown).toMatchObject({ cost: null, approval: { reason: expect.stringContaining('May cost more than EUR 3') } })
   expect(shown.quotas).toContainEqual({ ...cost, used: 0, usedAfter: null })
 })
 
-it('the preview of a job with requiresApproval has an approval without a rule', async () => {
+it('a job preview with requiresApproval has an approval without a rule', async () => {
   const shown = await preview({ maxRunTimeSeconds: 1 }, { requiresApproval: true })
   expect(shown.approval).toMatchObject({ rule: null, requiredLevel: 'LEAD' })
 })

@@ -50,7 +50,7 @@ async function readPool(name: string) {
 }
 
 describe('a pool, for a viewer without job.view.all', () => {
-  it('hides why a start on a node failed, which is a message about a job', async () => {
+  it('hides the message of a failed start on a node, because it is about a job', async () => {
     const because = 'data: /data/lea/private does not exist'
     await server.domain.db.sql.query(
       "UPDATE node SET backs_off_until = berth_now() + interval '1 hour', backs_off_because = $1",
@@ -67,14 +67,14 @@ describe('a pool, for a viewer without job.view.all', () => {
     expect(await read('lea')).toEqual({ backsOffUntil, backsOffBecause: because })
   })
 
-  it('hides accounts, limits and machines of others', async () => {
+  it('hides the accounts and limits of other users, and the machine of the leader', async () => {
     const leader = { epoch: 1, process: null, host: null }
     expect(await readPool('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
     const accounts = ['ml', 'ml.vision', 'users.ann']
     expect(await readPool('ann')).toEqual({ scopes: ['ann', 'default', 'mine', 'ml'], accounts, leader })
   })
 
-  it('shows everything once job.view.all is granted', async () => {
+  it('shows all of these once job.view.all is granted', async () => {
     const leader = { epoch: 1, process: 'host:17', host: 'host' }
     const all = { scopes: expect.arrayContaining(['lea', 'secret-team', 'secret-project']), leader }
     for (const name of ['lea', 'admin'])

@@ -38,7 +38,7 @@ describe('the start of a page of output', () => {
     expect(await logs(id, 'from: { time: "2999-01-01T00:00:00Z" }')).toMatchObject({ text: '', firstLine: null })
   })
 
-  it('is computed from the end of the page if lastLines or before is given', async () => {
+  it('is counted back from the end if lastLines or before is given', async () => {
     const id = await jobWithLines()
     const last = await logs(id, 'from: { lastLines: 3 }')
     expect(last).toMatchObject({ text: 'line 18\nline 19\nline 20\n', firstLine: 18 })
@@ -61,7 +61,7 @@ describe('the start of a page of output', () => {
     expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
   })
 
-  it('may not be a cursor of another job, or beyond the end', async () => {
+  it('is refused if it is a cursor of another job or beyond the end', async () => {
     const [one, other] = [await jobWithLines(), await jobWithLines()]
     const { cursor } = await logs(one, 'first: 1')
     const content = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -144,7 +144,7 @@ describe('a log search', () => {
     expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
   })
 
-  it('has the cost of a quarter of a second of processor time', async () => {
+  it('costs as much as a quarter of a second of processor time', async () => {
     const { extensions } = await ask(server.url, searchQuery, { id: await jobWithLines(), query: 'a', first: 10 })
     expect(extensions?.cost).toBeGreaterThan(25_000)
     expect(extensions?.cost).toBeLessThan(26_000)

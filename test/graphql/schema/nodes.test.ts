@@ -21,7 +21,7 @@ async function readNode(name: string, id: string): Promise<Json> {
   return (await data(server.url, query, {}, name))['node']
 }
 
-it('a webhook and its deliveries are found with webhook.write', async () => {
+it('node(id) finds a webhook and its deliveries if the viewer has webhook.write', async () => {
   expect(await readNode('admin', 'webhook_ci')).toEqual({
     __typename: 'Webhook',
     id: 'webhook_ci',
@@ -31,13 +31,13 @@ it('a webhook and its deliveries are found with webhook.write', async () => {
   for (const id of ['webhook_ci', 'msg_1']) expect(await readNode('rosa', id)).toBeNull()
 })
 
-it('a viewer finds no viewer but itself', async () => {
+it('node(id) finds a Viewer only for the user whom it represents', async () => {
   const own = `viewer_${server.admin.userId}`
   expect(await readNode('admin', own)).toMatchObject({ id: own, user: { name: server.admin.userName } })
   expect(await readNode('rosa', own)).toBeNull()
 })
 
-it('an object of every type is found by its id', async () => {
+it('node(id) finds an object of every Node type', async () => {
   await server.submit()
   const { sql } = server.domain.db
   await sql.query(

@@ -23,7 +23,7 @@ async function mutate(field: string, input: object, wanted: string): Promise<Rec
   return (await api.ask<Record<string, Record<string, unknown>>>(query, { input }))[field] ?? {}
 }
 
-it('setting the priority of a waiting job emits an event with the user', async () => {
+it('setJobPriority of a waiting job emits an event that names the user', async () => {
   const jobId = await api.submit({ command: ['true'] })
   const set = (priority: number | null) =>
     mutate('setJobPriority', { jobId, priority }, 'job { version allowedActions }')
@@ -53,7 +53,7 @@ it('setting the priority of a waiting job emits an event with the user', async (
   })
 })
 
-it('a node is added, drained and deleted', async () => {
+it('a node can be added, drained and deleted', async () => {
   const wanted =
     'node { id name pool { name } state capacity { cpu memoryBytes gpu } free { gpu } gpus { index model cuda } }'
   const gpus = [{ model: 'T4', memoryBytes: 16 * 2 ** 30, cuda: ['9.0', '11.8'], count: 2 }]
@@ -109,7 +109,7 @@ it('a node is added, drained and deleted', async () => {
   expect(await mutate('deleteNode', { nodeId }, 'deletedId')).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-it('planPools without a leader is UNAVAILABLE with the reason', async () => {
+it('planPools returns UnavailableProblem with the reason if the pool has no leader', async () => {
   const { sql } = server.domain.db
   const pass = async (pool?: string) => {
     const query = `mutation ($input: PlanPoolsInput!) { planPools(input: $input) { __typename ${problem} } }`
@@ -128,7 +128,7 @@ it('planPools without a leader is UNAVAILABLE with the reason', async () => {
   await sql.query('DELETE FROM scheduler_lease')
 })
 
-it('selfCheck reports findings', async () => {
+it('selfCheck returns its findings', async () => {
   // No process chains the audit entries of the tests above; after 10 s that is a finding.
   await createChainer(server.domain).runOnce()
   const query = '{ selfCheck { ok at findings { rule objectId message } } }'

@@ -5,7 +5,7 @@ import { openTestServer } from '../../support/server.ts'
 
 const server = await openTestServer()
 
-it('a user shows all permissions that were granted and denied', async () => {
+it('a user may have every permission in allow and in deny, and all of them are returned', async () => {
   const all = [...listPermissions('ADMIN')].map((each) => each.toUpperCase().replaceAll('.', '_')).toSorted()
   const create = `mutation ($input: CreateUserInput!) { createUser(input: $input) {
     ... on CreateUserSuccess { user { allow deny } } ... on Problem { message } } }`
@@ -15,7 +15,7 @@ it('a user shows all permissions that were granted and denied', async () => {
   expect(createUser.user.deny.toSorted()).toEqual(all)
 })
 
-it('all GPUs are listed by pages; a list above its maximum is an error', async () => {
+it('all GPUs can be read by pages; a list longer than its maximum returns an error', async () => {
   const add = `mutation ($input: AddNodeInput!) { addNode(input: $input) { __typename
     ... on AddNodeSuccess { node { id } } ... on Problem { message } } }`
   const addGpus = async (name: string, count: number) => {

@@ -38,7 +38,7 @@ it.each([
   ['teams: []', []],
   ['disabled: true', ['ann@lab+x']],
   ['disabled: false, levels: [RESEARCHER]', ['zoe']],
-])('users with %s', async (filter, found) => {
+])('users can be filtered by %s', async (filter, found) => {
   expect(await names(`users(filter: { ${filter} })`)).toEqual(found)
 })
 
@@ -73,7 +73,7 @@ it('a filter returns no user that the viewer may not see', async () => {
   })
 })
 
-it('a text that is too long is refused', async () => {
+it('a filter is refused if its text is too long', async () => {
   const query = `{ users(filter: { text: "${'a'.repeat(256)}" }) { totalCount } }`
   expect(await ask(server.url, query)).toMatchObject({ errors: [{ message: expect.stringContaining('at most 255') }] })
 })

@@ -74,14 +74,14 @@ describe('users', () => {
     [{ name: 'new', level: 'VIEWER', defaultTeam: { name: 'ml' } }, ['defaultTeam']],
     [{ name: 'new', level: 'VIEWER', unixUser: 'a b' }, ['unixUser']],
     [{ name: 'new', level: 'VIEWER', displayName: 'a\u0000b' }, ['displayName']],
-  ])('are refused with the field: %j', async (input, path) => {
+  ])('are refused with the name of the invalid field: %j', async (input, path) => {
     expect(await mutate(admin, 'createUser', { input })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path }],
     })
   })
 
-  it('keep omitted fields, and clear null fields, in an update', async () => {
+  it('keep fields that an update omits, and lose fields that it sets to null', async () => {
     const ml = { name: 'ml' }
     const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: [ml], defaultTeam: ml })
     const wanted = 'user { level displayName teams { id name } defaultTeam { name } }'
@@ -138,7 +138,7 @@ describe('users', () => {
     ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
   })
 
-  it('have names that are unique, ignoring case', async () => {
+  it('cannot have names that differ only in case', async () => {
     await createUser('Zoe', 'VIEWER')
     for (const name of ['zoe', 'ZOE', 'Admin'])
       expect(await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' } })).toMatchObject({
@@ -147,7 +147,7 @@ describe('users', () => {
       })
   })
 
-  it('get a new identity or team only from an ADMIN', async () => {
+  it('get a new identity or a new team only from an ADMIN', async () => {
     const { team } = await mutate(admin, 'createTeam', { input: { name: 'rich' }, wanted: 'team { id }' })
     const id = await createUser('climber', 'RESEARCHER', { allow: ['USER_WRITE'], teams: [{ name: 'rich' }] })
     const climber = await createTokenFor(id)
@@ -174,7 +174,7 @@ describe('users', () => {
     })
   })
 
-  it('always include one ADMIN with every permission', async () => {
+  it('always include an ADMIN with every permission: the last one cannot be demoted or disabled', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
     const { id } = viewer.user
     const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['USER_WRITE'] }, { deny: ['JOB_VIEW_ALL'] }]
@@ -205,7 +205,7 @@ describe('users', () => {
     await mutate(admin, 'disableUser', { input: { userId: other } })
   })
 
-  it('are visible to viewers of their jobs; other users see themselves only', async () => {
+  it('are visible to viewers who may see their jobs; other viewers see only themselves', async () => {
     const eve = await createTokenFor(await createUser('eve', 'RESEARCHER'))
     const lead = await createTokenFor(await createUser('lea', 'LEAD'))
     const query = '{ users(first: 100) { nodes { id name } } }'
@@ -224,7 +224,7 @@ describe('users', () => {
 })
 
 describe('teams', () => {
-  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('cannot be named %j', async (name) => {
+  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('are refused with the name %j', async (name) => {
     expect(await mutate(admin, 'createTeam', { input: { name } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['name'] }],
@@ -264,7 +264,7 @@ describe('teams', () => {
     expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
   })
 
-  it('are charged for jobs of their members: default team, named team, sub-accounts', async () => {
+  it('are charged for jobs of their members, by default team, named team or sub-account', async () => {
     await mutate(admin, 'createTeam', { input: { name: 'phys' } })
     await mutate(admin, 'createTeam', { input: { name: 'chem' } })
     const hal = await createTokenFor(
@@ -290,7 +290,7 @@ describe('teams', () => {
 })
 
 describe('a viewer without access to other users', () => {
-  it('sees members of its own teams, without their other teams', async () => {
+  it('sees the members of its own teams, but not their other teams', async () => {
     const teamId = async (name: string) =>
       (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
     const [lab, board] = [await teamId('lab'), await teamId('board')]
@@ -326,7 +326,7 @@ describe('a viewer without access to other users', () => {
 })
 
 describe('lists of jobs with users and teams', () => {
-  it('cost the same number of statements for 2 jobs and for 12', async () => {
+  it('need as many SQL statements for 12 jobs as for 2', async () => {
     const query = `{ jobs(first: 100) { nodes { user { name teams { name members(first: 2) { nodes { name } } } } team { name }
       again: team { account } } } }`
     const statements = server.countStatements()
@@ -355,7 +355,7 @@ describe('lists of jobs with users and teams', () => {
 })
 
 describe('user levels', () => {
-  it('grant permissions; allow adds permissions, and deny wins', async () => {
+  it('grant permissions, to which allow adds, and from which deny removes', async () => {
     const viewer = await createTokenFor(await createUser('ida', 'VIEWER', { allow: ['JOB_SUBMIT'] }))
     expect((await submit(viewer)).job).toMatchObject({ basePriority: 0 })
     const plain = await createTokenFor(await createUser('jan', 'VIEWER'))
@@ -366,7 +366,7 @@ describe('user levels', () => {
     expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'JOB_SUBMIT' })
   })
 
-  it('without job.view.own hide even own jobs', async () => {
+  it('hide even the own jobs of a user without job.view.own', async () => {
     const id = await createUser('nia', 'RESEARCHER')
     const nia = await createTokenFor(id)
     const { job } = await submit(nia)
@@ -382,7 +382,7 @@ describe('user levels', () => {
     expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('do not distinguish missing and invisible objects', async () => {
+  it('return the same error for a missing object as for one that the viewer may not see', async () => {
     const { job } = await submit(admin)
     const eve = await createTokenFor(await createUser('lou', 'RESEARCHER'))
     const missing = 'job_00000000000000000000000000'

@@ -323,7 +323,7 @@ describe('a problem type of a mutation', () => {
     return answer.results?.map((each: Json) => each.result ?? each) ?? [answer]
   }
 
-  it('has a test case if and only if the union contains it', () => {
+  it('has a test case if the union of the mutation contains it, and otherwise none', () => {
     const findCase = (verb: string, member: string) =>
       ['Unavailable', 'Forbidden'].includes(member)
         ? good[verb]
@@ -356,7 +356,7 @@ describe('a problem type of a mutation', () => {
     },
   )
 
-  it('is only UnavailableProblem, once per item, during a database outage', async () => {
+  it('is UnavailableProblem during a database outage, once for each item', async () => {
     await server.door?.shut()
     const answers = await Promise.all(
       verbs.map((verb) => {

@@ -68,7 +68,7 @@ it('an invalid capacity reservation is refused with the field, the value and the
   await remove(id)
 })
 
-it('jobs wait with the start of their reservation as the reason, and with its deletion once deleted', async () => {
+it('the reason of a waiting job is the start of its reservation, or its deletion once deleted', async () => {
   const { id } = (await create()).capacityReservation
   const jobId = await server.submit({ project: 'genome', capacityReservationId: id })
   const why = async () => {

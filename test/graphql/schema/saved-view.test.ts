@@ -67,7 +67,7 @@ describe('a saved view', () => {
     expect(await names(ann)).toEqual(['after'])
   })
 
-  it('of a team is seen by the members, and can be changed by its user or an ADMIN', async () => {
+  it('of a team is seen by its members, and can be changed only by its creator or an ADMIN', async () => {
     const { savedView } = await save(ann, { name: 'Team', visibility: 'TEAM', teamId: team })
     expect(await names(ben)).toEqual(['Team'])
     expect(await save(ben, { savedViewId: savedView.id })).toMatchObject({ code: 'NOT_FOUND' })
@@ -81,7 +81,7 @@ describe('a saved view', () => {
     expect(await save(ann, { teamId: team })).toMatchObject({ violations: [{ path: ['teamId'] }] })
   })
 
-  it('for everyone can be saved only by an ADMIN', async () => {
+  it('can be saved for all users only by an ADMIN', async () => {
     expect(await save(ann, { visibility: 'ALL' })).toMatchObject({ code: 'FORBIDDEN', requiredLevel: 'ADMIN' })
     await save(admin, { name: 'For all', visibility: 'ALL' })
     expect(await names(ben)).toEqual(['For all'])

@@ -64,7 +64,7 @@ describe('the schema', () => {
     expect(types.flatMap(undescribed)).toEqual([])
   })
 
-  it('describes every field with more than its name', () => {
+  it('describes every field by more than the words of its name', () => {
     const fields = types.flatMap((type) =>
       isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
         ? Object.values(type.getFields()).map(({ name, description }) => ({
@@ -80,7 +80,7 @@ describe('the schema', () => {
     expect(repeats.map(({ name }) => name)).toEqual([])
   })
 
-  it('names types, fields, values, inputs and results by one convention', () => {
+  it('follows one naming convention for types, fields, values, inputs and results', () => {
     const wrong = types.flatMap((type) => [
       ...(/^[A-Z]\w*$/.test(type.name) ? [] : [type.name]),
       ...(isEnumType(type) ? type.getValues().filter(({ name }) => !/^[A-Z][A-Z0-9_]*$/.test(name)) : []).map(String),
@@ -98,7 +98,7 @@ describe('the schema', () => {
     }
   })
 
-  it('needs no aliases: the members of a union agree on the type of a field', () => {
+  it('gives a field the same type in all members of a union, so that documents need no aliases', () => {
     const conflicts = types.filter(isUnionType).flatMap((union) => {
       const seen = new Map<string, string>()
       return union.getTypes().flatMap((member) =>
@@ -112,11 +112,11 @@ describe('the schema', () => {
     expect(conflicts).toEqual([])
   })
 
-  it('states the cap of a list once', () => {
+  it('does not state the maximum length of a list twice', () => {
     expect(printPublishedSchema().match(/at most [\d,]+\. At most [\d,]+\./gi)).toBe(null)
   })
 
-  it('states the cap of every list', () => {
+  it('states the maximum length of every list', () => {
     const lists = types.filter(isObjectType).flatMap((type) =>
       Object.values(type.getFields())
         .filter((field) => isListType(getNullableType(field.type)) && !type.name.endsWith('Connection'))
@@ -126,7 +126,7 @@ describe('the schema', () => {
     expect(lists.filter(({ description }) => !/at most [\d,]+/i.test(description)).map(({ name }) => name)).toEqual([])
   })
 
-  it('names a replacement and a date for deprecated members', () => {
+  it('names a replacement and a date of removal for every deprecated field', () => {
     const deprecated = types.flatMap((type) =>
       isObjectType(type)
         ? Object.values(type.getFields()).flatMap(({ deprecationReason }) => deprecationReason ?? [])
@@ -135,7 +135,7 @@ describe('the schema', () => {
     for (const reason of deprecated) expect(reason).toMatch(/`\w+`.*\d{4}-\d{2}-\d{2}/)
   })
 
-  it('pages every connection the same way', () => {
+  it('has the same fields of paging in every connection', () => {
     const connections = types.filter((type) => isObjectType(type) && type.name.endsWith('Connection'))
     expect(connections.length).toBeGreaterThan(3)
     for (const connection of connections)
@@ -158,7 +158,7 @@ describe('GraphiQL', () => {
     expect(policy).not.toMatch(/https?:|unsafe-eval|\*/)
   })
 
-  it('starts with valid operations in lines that fit 1280 px', () => {
+  it('starts with valid example operations, whose lines fit into 1280 px', () => {
     expect(validate(schema, parse(tour)).map(({ message }) => message)).toEqual([])
     expect(Math.max(...tour.split('\n').map((line) => line.length))).toBeLessThan(50)
   })

@@ -27,7 +27,7 @@ async function readScopes(name: string, first = 100): Promise<Json[]> {
 
 const find = (scopes: readonly Json[], id: string) => scopes.find((each) => each.id === id)?.scope
 
-it('a scope leads to its user or team', async () => {
+it('a scope returns its user or team as an object', async () => {
   const scopes = await readScopes('admin')
   expect(find(scopes, 'quota_user7')).toMatchObject({
     kind: 'USER',
@@ -39,7 +39,7 @@ it('a scope leads to its user or team', async () => {
   expect(find(scopes, 'quota_all')).toEqual({ kind: 'GLOBAL', name: null, user: null, team: null })
 })
 
-it('a scope names a user and a team whom the viewer may not see, and does not lead to them', async () => {
+it('a scope returns only the name of a user or a team that the viewer may not see', async () => {
   const own = await readScopes('user1')
   expect(find(own, 'quota_user1')).toMatchObject({ user: { name: 'user1' } })
   expect(find(own, 'quota_team')).toMatchObject({ team: { name: 'vision' } })
@@ -48,7 +48,7 @@ it('a scope names a user and a team whom the viewer may not see, and does not le
   expect(find(others, 'quota_team')).toEqual({ kind: 'TEAM', name: 'vision', user: null, team: null })
 })
 
-it('20 scopes need as many statements as 5', async () => {
+it('20 scopes need as many SQL statements as 5', async () => {
   const count = async (first: number) => {
     const statements = server.countStatements()
     expect(await readScopes('admin', first)).toHaveLength(first)

@@ -90,7 +90,7 @@ describe('a secret', () => {
     expect(await remove(lea, 'SHARED', { teamId: team })).toMatchObject({ deletedId: secret.id })
   })
 
-  it('needs the scope SUBMIT, that of a team OPERATE', async () => {
+  it('can be set with the scope SUBMIT, and for a team with the scope OPERATE', async () => {
     const { viewer } = await lea.data('{ viewer { user { id } } }')
     const reader = await logIn(viewer.user.id, ['READ'])
     const submitter = await logIn(viewer.user.id, ['SUBMIT'])
@@ -118,7 +118,7 @@ describe('a secret', () => {
     expect(await set(ann, 'LARGE', { value: 'x'.repeat(65_536) })).toMatchObject({ secret: { name: 'LARGE' } })
   })
 
-  it('is refused if its owner has 100 secrets', async () => {
+  it('is refused if its owner already has 100 secrets', async () => {
     const userId = await createUser('max')
     const owner = await logIn(userId)
     await server.domain.db.sql.query(
@@ -133,14 +133,14 @@ describe('a secret', () => {
 })
 
 describe('spec.secrets', () => {
-  it('can name secrets of the user and of the team of the job', async () => {
+  it('may name secrets of the user and of the team of the job', async () => {
     await set(ann, 'MINE')
     await set(lea, 'OURS', { teamId: team })
     expect((await submit(ann, { secrets: ['MINE', 'OURS'], team: 'ml' })).job.spec.secrets).toEqual(['MINE', 'OURS'])
     expect((await submit(ann, {})).job.spec.secrets).toEqual([])
   })
 
-  it('gets the same refusal for a secret of another user as for a missing one', async () => {
+  it('has the same error for a secret of another user as for a missing secret', async () => {
     const refusalOf = async (person: Person, name: string) =>
       JSON.stringify((await submit(person, { secrets: [name] })).violations).replaceAll(name, 'NAME')
     const missing = await refusalOf(eve, 'NOTHING')

@@ -103,6 +103,6 @@ function listUnselected(): string[] {
   })
 }
 
-it('every field is selected by a document of this repository, or listed with the reason why it exists', () => {
+it('every field is selected by a document of this repository, or is listed with a reason', () => {
   expect(listUnselected().toSorted()).toEqual(Object.keys(unselected).toSorted())
 })

@@ -16,7 +16,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('serverInfo has the name, colour, address and links of the installation', async () => {
+test('serverInfo returns the name, colour, address and links of the installation', async () => {
   const { serverInfo } = await api.ask<{ serverInfo: object }>(
     '{ serverInfo { title accent publicUrl links { title url on } } }',
   )
@@ -28,7 +28,7 @@ test('serverInfo has the name, colour, address and links of the installation', a
   })
 })
 
-test('an executor names the fields of a spec that it supports', async () => {
+test('an executor lists the fields of a spec that it supports', async () => {
   const { system } = await api.ask<{ system: { executors: { name: string; specFields: string[] }[] } }>(
     '{ system { executors { name specFields } } }',
   )

@@ -31,7 +31,7 @@ const samplesOf = (args = '') =>
   `{ node(id: "${runId}") { ... on Run { samples${args} { at cpu memoryBytes gpuPercent gpuMemoryBytes } } } }`
 
 describe('samples of a run', () => {
-  it('are visible with the run', async () => {
+  it('are returned as a field of the run', async () => {
     const sample = {
       at: expect.any(String),
       cpu: 1.5,
@@ -43,7 +43,7 @@ describe('samples of a run', () => {
     expect((await ask('vic', samplesOf())).data.node).toBeNull()
   })
 
-  it('are at most 1,000', async () => {
+  it('are refused if 0 or more than 1,000 points are requested', async () => {
     for (const points of [0, 1_001])
       expect((await ask('rosa', samplesOf(`(points: ${points})`))).errors).toMatchObject([
         { message: `points: Must be 1 … 1,000, not ${points}`, extensions: { code: 'BAD_REQUEST' } },
@@ -59,7 +59,7 @@ const usageOf = (args: string) => {
 }
 
 describe('usage', () => {
-  it('includes all users for viewers who may see all jobs, and only the viewer for others', async () => {
+  it('includes all users if the viewer may see all jobs, and otherwise only the viewer', async () => {
     const { data } = await ask('admin', usageOf(''))
     expect(data.usage).toMatchObject([
       {
@@ -90,7 +90,7 @@ describe('usage', () => {
     }
   })
 
-  it('by user has the id as the key, and the user as an object', async () => {
+  it('by user has the id of the user as the key, and also the user as an object', async () => {
     const { usage } = (await ask('rosa', usageOf(', by: USER'))).data
     const { jobCounts } = (await ask('rosa', '{ jobCounts(by: USER) { rows { key user { id name } team { id } } } }'))
       .data
@@ -99,7 +99,7 @@ describe('usage', () => {
     expect(jobCounts.rows).toEqual([{ key: rosa.id, user: rosa, team: null }])
   })
 
-  it('includes the stored bytes of users whom the caller may see', async () => {
+  it('includes the stored bytes of the users whom the viewer may see', async () => {
     const rosa = await server.domain.db.prisma.user.findUniqueOrThrow({ where: { name: 'rosa' } })
     const by = createViewer({ ...rosa, level: 'RESEARCHER' })
     await storeSnapshot(server.domain, by, { a: 'four', b: 'more', c: 'four' })
@@ -122,7 +122,7 @@ describe('usage', () => {
     expect((await berth('usage', '--by', 'user')).stdout).toMatch(/FILES\n(.*\n)*rosa .* 8 B\n/)
   })
 
-  it('counts only measured minutes in `berth usage`, however long the requested time is', async () => {
+  it('counts only the measured minutes in `berth usage`, even if the requested time is longer', async () => {
     const home = makeDirectory()
     const { berth } = new CommandLine(home, { BERTH_URL: server.url })
     expect(JSON.parse((await berth('usage', '--since', '7d', '-o', 'json')).stdout)).toMatchObject([
@@ -131,7 +131,7 @@ describe('usage', () => {
     ])
   })
 
-  it('refuses more than 1,000 points', async () => {
+  it('is refused if it would have more than 1,000 points', async () => {
     const query = '{ usage(from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", bucketSeconds: 60) { at } }'
     expect((await ask('admin', query)).errors).toMatchObject([
       {

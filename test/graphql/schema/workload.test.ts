@@ -65,13 +65,13 @@ async function walk(person: string, first: number): Promise<(string | undefined)
   }
 }
 
-it('entries are listed in queue order with any page size', async () => {
+it('the entries of a workload are in queue order with any page size', async () => {
   for (const first of [1, 2, 100])
     expect(await walk('admin', first)).toEqual(['running', 'low', 'top', 'mine', 'other'])
   for (const first of [1, 100]) expect(await walk('rosa', first)).toEqual(['running', 'mine', 'other'])
 })
 
-it('counts are shown', async () => {
+it('a workload counts its jobs by state and by user', async () => {
   const { pool } = await as(
     'rosa',
     '{ pool { workload { depth running blocked byState { state count } byUser { count user { name } } } } }',
@@ -88,13 +88,13 @@ it('counts are shown', async () => {
   })
 })
 
-it('reasons are counted for viewers who see all jobs', async () => {
+it('a workload counts reasons only for viewers who may see all jobs', async () => {
   const query = '{ pool { workload { byReason { code count } } } }'
   expect(await as('admin', query)).toEqual({ pool: { workload: { byReason: [{ code: 'NO_CAPACITY', count: 4 }] } } })
   expect(await as('rosa', query)).toEqual({ pool: { workload: { byReason: [] } } })
 })
 
-it('current priorities, positions and the viewer’s queue are shown', async () => {
+it('a waiting job has its priorities and position, and the viewer counts of the own jobs', async () => {
   const { job } = await as(
     'vic',
     `{ job(id: "${jobs['low']}") { priority basePriority priorityOverride position scheduling { jobsAhead positionIsExact fit { freeNow missing } } } }`,
@@ -118,7 +118,7 @@ it('current priorities, positions and the viewer’s queue are shown', async () 
   })
 })
 
-it('holds and shares are shown, and jobs of others are hidden', async () => {
+it('a workload shows holds and shares, and hides the jobs of other users', async () => {
   const { sql } = server.domain.db
   await sql.query(
     `INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_1', 'sim', $1, 'PLANNED', '[{"node": "n1"}]')`,
@@ -160,7 +160,7 @@ it('holds and shares are shown, and jobs of others are hidden', async () => {
   })
 })
 
-it('the number of statements is the same for one job and for all', async () => {
+it('the entries of a workload need as many SQL statements for all jobs as for one', async () => {
   const query = `query ($n: Int) { pool { workload { entries(first: $n, states: [QUEUED]) { nodes { id priority position scheduling { reasons { code } jobsAhead gates { code }
     fit { freeNow } hold { id } estimatedStart { earliest } lastConsideredAt } } } } } }`
   const count = async (n: number) => {
@@ -172,7 +172,7 @@ it('the number of statements is the same for one job and for all', async () => {
   expect(await count(100)).toBe(few)
 })
 
-it('ids of invisible jobs are hidden', async () => {
+it('the reasons of a job do not contain the id of a job that the viewer may not see', async () => {
   const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message job { id } } } } }'
   const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
   const message = `The free resources are kept for job ${jobs['low']}`
@@ -185,7 +185,7 @@ it('ids of invisible jobs are hidden', async () => {
   expect(await why('rosa')).toEqual([{ code: 'HOLD', message: hidden, job: null }])
 })
 
-it('the best position of the viewer is that of the next job to start', async () => {
+it('bestPosition of the viewer is the position of the own job that starts next', async () => {
   const zoe = await server.user('zoe', 'RESEARCHER')
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))

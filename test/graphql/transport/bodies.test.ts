@@ -7,7 +7,7 @@ import { send } from '../../support/client.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-it('concurrent bodies of one user are limited until they get a response or are cut', async () => {
+it('bytes of concurrent request bodies of one user are limited until a response or a cut frees them', async () => {
   const authenticate = (name = '', known: { users: ReadonlyMap<string, Viewer> }) => known.users.get(name) ?? null
   await using server = await startServer({ singleUser: false, authenticate })
   for (const name of ['ann', 'bob']) await server.user(name, 'RESEARCHER')

@@ -60,7 +60,7 @@ describe('a server with a certificate', () => {
     return stream
   }
 
-  it('uses a renewed certificate without breaking open streams', async () => {
+  it('uses a renewed certificate without closing open streams', async () => {
     expect(server.url).toMatch(/^https:/)
     const jobId = await server.submit()
     const ca = await readFile(files.cert)
@@ -74,7 +74,7 @@ describe('a server with a certificate', () => {
     for (const { socket } of open) socket.terminate()
   })
 
-  it('keeps the certificate while the key does not match, and refuses such files at the start', async () => {
+  it('keeps the old certificate while the new key does not match, and does not start with such files', async () => {
     const key = await readFile(files.key)
     await writeFile(files.key, 'no key')
     await expect(readCertificate(files)).rejects.toThrow()

@@ -17,7 +17,7 @@ async function endedAfter(streams: number, timesMs: readonly number[]): Promise<
   return counts
 }
 
-test('thousands of streams are closed evenly over ten seconds', async () => {
+test('thousands of streams are closed at an even pace over ten seconds', async () => {
   const [early, half, end] = await endedAfter(6_000, [2_000, 5_000, 10_000])
   expect(early).toBeGreaterThan(1_000)
   expect(early).toBeLessThan(1_500)
@@ -27,7 +27,7 @@ test('thousands of streams are closed evenly over ten seconds', async () => {
   expect(computeClosingMs(6_000)).toBe(10_000)
 })
 
-test('a few streams are closed at once', async () => {
+test('a few streams are closed without delay', async () => {
   expect(await endedAfter(10, [0])).toEqual([10])
   expect(computeClosingMs(10)).toBe(20)
   await endedAfter(0, [])

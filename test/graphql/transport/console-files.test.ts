@@ -23,7 +23,7 @@ const server = await openTestServer({ console: new ConsoleFiles(folder) })
 const get = (path: string, headers: Record<string, string> = {}) => send(server.url, { method: 'GET', path, headers })
 
 it.each(['/', '/jobs', '/jobs/job_1/log?run=2', '/login/return', '/workload/gpu', '/settings'])(
-  'the page is sent at %s, with a policy that allows files of the server alone',
+  'the console is served at %s, with a Content-Security-Policy of files of the server only',
   async (path) => {
     const { status, headers, text } = await get(path)
     expect(status).toBe(200)
@@ -42,7 +42,7 @@ it.each(['/', '/jobs', '/jobs/job_1/log?run=2', '/login/return', '/workload/gpu'
   },
 )
 
-it('the page may connect to the OpenID provider, and to no other server', () => {
+it('the Content-Security-Policy permits connections to the OpenID provider, and to no other server', () => {
   const policyOf = (oidc: { issuer: string; clientId: string } | null) => {
     const sent: Record<string, unknown> = {}
     const response = { setHeader: () => undefined, writeHead: (_: number, all: object) => Object.assign(sent, all) }
@@ -60,7 +60,7 @@ it.each([
   ['/jobs', './'],
   ['/jobs/job_1', '../'],
   ['/jobs/job_1/log', '../../'],
-])('the base of %s leads to the folder of the console, also below the path of a proxy', async (path, base) => {
+])('the base URL at %s is relative, so that the console works below the path of a proxy', async (path, base) => {
   expect((await get(path)).text).toContain(`<base href="${base}"`)
 })
 
@@ -72,9 +72,9 @@ it.each([
   '/assets/none.js',
   '/assets/../index.html',
   '/%2e%2e/x',
-])('%s does not exist', async (path) => expect((await get(path)).status).toBe(404))
+])('the path %s returns 404', async (path) => expect((await get(path)).status).toBe(404))
 
-it('files with hashed names are kept forever and sent in the best encoding', async () => {
+it('files with hashed names may be cached forever, and are sent in the best accepted encoding', async () => {
   const path = '/assets/app-1234.js'
   const read = async (accepted: string) => {
     const { text, headers } = await get(path, { 'accept-encoding': accepted })
@@ -93,13 +93,13 @@ it('files with hashed names are kept forever and sent in the best encoding', asy
   expect((await get('/assets/inter.woff2')).headers['content-type']).toBe('font/woff2')
 })
 
-it('the page is served only by GET and HEAD', async () => {
+it('the console is served only for GET and HEAD', async () => {
   expect((await send(server.url, { method: 'HEAD', path: '/jobs' })).text).toBe('')
   const { status, headers } = await send(server.url, { method: 'POST', path: '/jobs', body: '{}' })
   expect([status, headers.allow]).toEqual([405, 'GET, HEAD'])
 })
 
-it('the server trusts the documents of the console, by their hash', () => {
+it('the documents of the console are trusted documents, by their hash', () => {
   expect([...new ConsoleFiles(folder).documents]).toEqual([['abc', '{ __typename }']])
 })
 
@@ -111,12 +111,12 @@ describe('a page of another site', () => {
       headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
     }).then(({ status }) => status)
 
-  it('may link to the console', async () => {
+  it('may have links to the console', async () => {
     expect(await from('document', 'navigate')).toBe(200)
     expect(await from('document', 'navigate', '/login/return')).toBe(200)
   })
 
-  it('cannot frame it, load its files, post to it, or link to a query', async () => {
+  it('cannot frame the console, load its files, post to it, or link to a query', async () => {
     expect(await from('iframe', 'navigate')).toBe(403)
     expect(await from('script', 'no-cors', '/assets/app-1234.js')).toBe(403)
     expect(await from('image', 'no-cors', '/favicon.svg')).toBe(403)
@@ -127,7 +127,7 @@ describe('a page of another site', () => {
   })
 })
 
-it('the page says what to do if the console is not built', async () => {
+it('the page shows how to build the console if it is not built', async () => {
   await using bare = await startServer()
   const { status, text } = await send(bare.url, { method: 'GET', path: '/' })
   expect(status).toBe(404)

@@ -32,7 +32,7 @@ const largeLog = outParts.map((part, at): LogPiece[] => [
 ])
 
 describe('the download of a log', () => {
-  it('contains every stored byte of its streams', async () => {
+  it('contains every stored byte of the requested streams', async () => {
     const id = await jobWithLog(largeLog)
     const all = await get(logPath(id), withToken())
     expect(all.status).toBe(200)
@@ -55,7 +55,7 @@ describe('the download of a log', () => {
   })
 
   it.each(['', '?streams=stderr', '?streams=stdout,stderr,system&run=1'])(
-    'resumes after an interruption: log%s',
+    'can be resumed after an interruption: log%s',
     async (more) => {
       const id = await jobWithLog(largeLog)
       const path = logPath(id, more)
@@ -84,7 +84,7 @@ describe('the download of a log', () => {
     ['bytes=5-2', 200, [0]],
     ['bytes=0-1,3-4', 200, [0]],
     ['lines=1-2', 200, [0]],
-  ] as const)('may be limited to a range: %s', async (range, status, part) => {
+  ] as const)('follows HTTP for the Range header %s', async (range, status, part) => {
     const id = await jobWithLog([[out('0123'), err('456'), out('789')]])
     const got = await get(logPath(id), withToken({ headers: { range } }))
     expect(got.status).toBe(status)
@@ -92,13 +92,13 @@ describe('the download of a log', () => {
     else expect(got.headers['content-range']).toBe('bytes */10')
   })
 
-  it('restarts if the log is no longer the same', async () => {
+  it('begins again if If-Range does not match the log', async () => {
     const id = await jobWithLog([[out('0123456789')]])
     const got = await get(logPath(id), withToken({ headers: { range: 'bytes=5-', 'if-range': '"other"' } }))
     expect(got).toMatchObject({ status: 200, bytes: Buffer.from('0123456789') })
   })
 
-  it('may be plain text, or one JSON object per line', async () => {
+  it('can be plain text, or one JSON object per line', async () => {
     const pieces = [
       out('\u001b[31mred\u001b[0m\nlink \u001b]8;;http://a\u0007x\u001b]8;;\u001b\\\n'),
       { gap: 'LOST', bytes: 5 } as const,
@@ -126,7 +126,7 @@ describe('the download of a log', () => {
     ])
   })
 
-  it.each(['PLAIN', 'JSONL'])('has all lines of a large log: %s', async (format) => {
+  it.each(['PLAIN', 'JSONL'])('has all lines of a large log in the format %s', async (format) => {
     const text = Array.from({ length: 30_000 }, (_, at) => `line ${at} ${'x'.repeat(at % 90)}\n`)
     const id = await jobWithLog([[out(text.slice(0, 9_000).join(''))], [out(text.slice(9_000).join(''))]])
     const { bytes } = await get(logPath(id, `?format=${format}`), withToken())
@@ -135,7 +135,7 @@ describe('the download of a log', () => {
     expect(got.map((line) => `${line}\n`).join('') === text.join('')).toBe(true)
   })
 
-  it('stops reading while its reader stalls', async () => {
+  it('stops reading from the database while its reader stalls', async () => {
     const block = randomBytes(1_000_000)
     const id = await jobWithLog(Array.from({ length: 40 }, () => [out(block)]))
     const statements = server.countStatements()
@@ -156,7 +156,7 @@ describe('the download of a log', () => {
     socket.destroy()
   })
 
-  it('is refused above the limit of concurrent downloads', async () => {
+  it('is refused if too many downloads are running', async () => {
     const block = randomBytes(1_000_000)
     const id = await jobWithLog(Array.from({ length: 20 }, () => [out(block)]))
     const sockets = Array.from({ length: limits.downloadsInFlightMax }, () => {
@@ -181,12 +181,12 @@ describe('the download of a log', () => {
     ['?format=html', 400],
     ['?streams=', 400],
     ['?streams=stdout,other', 400],
-  ])('is refused: %s', async (given, status) => {
+  ])('is refused for the address %s', async (given, status) => {
     const path = given.startsWith('?') ? logPath(await jobWithLog([]), given) : given
     expect((await get(path, withToken())).status).toBe(status)
   })
 
-  it('is allowed only for viewers of the job', async () => {
+  it('is allowed only for users who may see the job', async () => {
     const id = await jobWithLog([[out('secret\n')]])
     const other = await downloads.researcher('nosy')
     expect((await get(logPath(id), withToken({}, other))).status).toBe(404)
@@ -198,13 +198,13 @@ describe('the download of a log', () => {
     ['POST', 405],
     ['PUT', 405],
     ['OPTIONS', 204],
-  ])('is not served for %s', async (method, status) => {
+  ])('is not sent for the method %s', async (method, status) => {
     const { headers, status: got } = await get(logPath(await jobWithLog([])), withToken({ method }))
     expect(got).toBe(status)
     if (status === 405) expect(headers.allow).toBe('GET, HEAD, OPTIONS')
   })
 
-  it('may be opened from links of other sites, but not embedded in their pages', async () => {
+  it('can be opened by a link on another site, but not embedded in its pages', async () => {
     const path = logPath(await jobWithLog([[out('x')]]))
     const from = (dest: string, mode: string, more: Wish = {}) =>
       get(
@@ -230,7 +230,7 @@ it.each([
   ['..', '_'],
   ['CON\u0000\r\nx: y', 'CON___x_ y'],
   ['😀'.repeat(100), '_'.repeat(150)],
-])('the file name of a download is sanitised: %j', (name, ascii) => {
+])('the file name of a download contains only safe ASCII characters: %j', (name, ascii) => {
   expect(formatDisposition(name)).toContain(`filename="${ascii}"`)
   expect(formatDisposition(name)).toMatch(/^[\x20-\x7e]+$/)
 })
@@ -268,7 +268,7 @@ describe('the download of files', () => {
     return { id, byName: Object.fromEntries(nodes.map((node) => [node.name, node.id])) }
   }
 
-  it('sends one with its range and a harmless type, and all as a tar', async () => {
+  it('sends a range of one file with a harmless media type, and all files as a tar', async () => {
     const { id, byName } = await jobWithFiles()
     const big = `/download/artifacts/${byName['big.bin']}`
     expect(hash((await get(big, withToken())).bytes)).toBe(hash(files['big.bin']))
@@ -296,7 +296,7 @@ describe('the download of files', () => {
     )
   })
 
-  it('is refused to another user, by token, ticket and API', async () => {
+  it('is refused to other users, by token, ticket and API', async () => {
     const [ann, ben] = [await downloads.researcher('fann'), await downloads.researcher('fben')]
     const { id, byName } = await jobWithFiles(ann)
     const artifactId = byName['big.bin']

@@ -37,7 +37,7 @@ async function startLocked(drainMsMax: number) {
   }
 }
 
-it('a request in flight may finish during the drain', async () => {
+it('a running request may finish while the server stops', async () => {
   await using server = await startLocked(longMs)
   const answer = ask(server.url, '{ jobs(first: 1) { nodes { id } } }')
   await server.requestWaits()
@@ -48,9 +48,9 @@ it('a request in flight may finish during the drain', async () => {
 })
 
 it.each([
-  ['read by the server itself', json],
-  ['left to the transport of yoga', { ...json, accept: 'application/json, */*' }],
-])('a request that does not finish in time gets UNAVAILABLE: one %s', async (_, headers) => {
+  ['on the fast path', json],
+  ['passed on to GraphQL Yoga', { ...json, accept: 'application/json, */*' }],
+])('a request that does not finish before the server stops gets UNAVAILABLE: one %s', async (_, headers) => {
   await using server = await startLocked(soonMs)
   const answer = send(server.url, { headers, body })
   await server.requestWaits()
@@ -62,7 +62,7 @@ it.each([
   expect(text).toContain('may or may not have been carried out')
 })
 
-it('new requests are refused on open and new connections', async () => {
+it('new requests are refused while the server stops, on open and on new connections', async () => {
   await using server = await startLocked(longMs)
   const answer = send(server.url, { headers: json, body })
   await server.requestWaits()

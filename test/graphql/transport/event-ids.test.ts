@@ -49,7 +49,7 @@ async function take(count: number, query: string, lastEventId?: string): Promise
   return events
 }
 
-it('Last-Event-ID continues jobStatus and jobUpdates after the event', async () => {
+it('Last-Event-ID resumes jobStatus and jobUpdates after the event with this id', async () => {
   const jobId = await server.submit()
   const status = `subscription { jobStatus(jobId: "${jobId}") { ... on JobTransitions { cursor transitions { seq } } } }`
   const [first] = await take(1, status)
@@ -66,7 +66,7 @@ it('Last-Event-ID continues jobStatus and jobUpdates after the event', async () 
   expect(seqs(await take(1, updates, seen?.id))[0]).toBe(Math.max(...seqs([seen as SentEvent])) + 1)
 })
 
-it('a client that resumes a stream after its last event gets 204', async () => {
+it('a client that resumes a stream after its final event gets 204', async () => {
   const jobId = await server.submit()
   const query = `subscription { jobStatus(jobId: "${jobId}") { ... on JobTransitions { isFinal } } }`
   const url = `${server.url}/graphql?query=${encodeURIComponent(query)}`
@@ -95,7 +95,7 @@ it('Last-Event-ID resumes tail after the last byte, also if the stream began wit
   expect((await take(1, query, first?.id))[0]?.data.text).toBe('three\n')
 })
 
-it('events of nodeUpdates have ids; snapshots of workloadStatus have none', async () => {
+it('events of nodeUpdates have ids, and snapshots of workloadStatus do not', async () => {
   const [nodes] = await take(1, 'subscription { nodeUpdates(pool: "sim") { ... on NodesChanged { cursor } } }')
   expect(nodes?.id).toBe(nodes?.data.cursor)
   const [queue] = await take(1, 'subscription { workloadStatus { depth } }')
@@ -111,7 +111,7 @@ it.each([
   [400, 'INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }'],
   [400, 'GRAPHQL_VALIDATION_FAILED', 'subscription { jobStatus { __typename } }'],
   [400, 'GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }'],
-])('a refusal with %i %s has one shape over SSE and WebSocket: %s', async (status, code, query) => {
+])('a refusal with %i %s is the same over SSE and WebSocket: %s', async (status, code, query) => {
   const [sse, socket] = [await transports.sse(server.url, query), await transports.socket(server.url, query)]
   for (const { errors } of [sse, socket])
     expect(errors).toEqual([

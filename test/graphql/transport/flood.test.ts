@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 const messages = 20_000
 const sent = {
   pings: () => ({ type: 'ping', payload: { text: 'x'.repeat(1_000) } }),
-  'operations that are refused': (n: number) => ({
+  'refused operations': (n: number) => ({
     id: `${n}`,
     type: 'subscribe',
     payload: { query: `{ ${'x'.repeat(1_000)} }` },

@@ -68,7 +68,7 @@ describe('the rules of the gate', () => {
     [false, { host: 'any.lab', origin: 'https://other.lab' }, many],
     [false, { host: 'any.lab:4000', origin: 'https://any.lab' }, many],
   ]
-  it.each(cases)('return %s for %j', (passes, caller, each) => {
+  it.each(cases)('accept the request: %s, for %j', (passes, caller, each) => {
     expect(findGateRefusal(caller, each) === null).toBe(passes)
   })
 })
@@ -107,7 +107,7 @@ describe('the gate of the server', () => {
     expect(await jobs()).toBe(0)
   })
 
-  it('responds to SSE in the same way', async () => {
+  it('refuses an SSE request in the same way', async () => {
     const headers = { ...json, accept: 'text/event-stream', origin: 'https://evil.example' }
     expect((await send(server.url, { headers, body: submission })).status).toBe(403)
     expect(await jobs()).toBe(0)
@@ -118,14 +118,14 @@ describe('the gate of the server', () => {
     expect((await send(server.url, { method: 'GET', path })).status).toBe(405)
   })
 
-  it('refuses a body over 4 MiB, with and without a length', async () => {
+  it('refuses a body over 4 MiB, with and without Content-Length', async () => {
     const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(10 * 1024 * 1024) } })
     expect((await send(server.url, { headers: json, body })).status).toBe(413)
     // Without a length the connection is cut while the body is being sent.
     await expect(send(server.url, { headers: { ...json, 'transfer-encoding': 'chunked' }, body })).rejects.toThrow()
   })
 
-  it('lets only allowed origins read responses, without credentials', async () => {
+  it('sends CORS headers only to allowed origins, and never allows credentials', async () => {
     const { headers } = await send(server.url, { headers: { ...json, ...allowed }, path: '/healthz', method: 'GET' })
     expect(headers['access-control-allow-origin']).toBe(allowed.origin)
     expect(headers['access-control-allow-credentials']).toBeUndefined()
@@ -139,7 +139,7 @@ describe('the gate of the server', () => {
   })
 
   it.each(Object.entries(transports))(
-    'over %s in single-user mode executes requests of an allowed origin, and not of another loopback port',
+    'in single-user mode over %s accepts an allowed origin, and refuses another loopback port',
     async (_name, transport) => {
       const mutation = 'mutation { submitJob(input: { spec: { command: ["true"] } }) { __typename } }'
       const before = await jobs()
@@ -154,7 +154,7 @@ describe('the gate of the server', () => {
   it.each([
     ['a foreign Host', { host: 'evil.example' }],
     ['a foreign Origin', { origin: 'https://evil.example' }],
-  ])('refuses the upgrade of %s', async (_what, headers) => {
+  ])('refuses a WebSocket upgrade with %s', async (_what, headers) => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers })
     const status = await new Promise<number | undefined>((resolve) => {
       socket.on('unexpected-response', (_request, response) => resolve(response.statusCode))
@@ -163,7 +163,7 @@ describe('the gate of the server', () => {
     expect(status).toBe(403)
   })
 
-  it('refuses a request without a Host', async () => {
+  it('refuses a request without a Host header', async () => {
     const { port } = new URL(server.url)
     const socket = connect(Number(port), '127.0.0.1')
     socket.write('GET /healthz HTTP/1.0\r\n\r\n')
@@ -220,7 +220,7 @@ describe('the gate of the server', () => {
   ]
 
   describe.each(Object.entries(transports))('over %s', (name, transport) => {
-    it.each(documents)('the document returns %s for %s', async (code, document, variables) => {
+    it.each(documents)('returns %s for the document %s', async (code, document, variables) => {
       if (document === '' && name !== 'socket') return // an empty query is no GraphQL request over HTTP
       const statements = server.countStatements()
       const { errors, data } = await transport(server.url, document, variables)
@@ -232,20 +232,20 @@ describe('the gate of the server', () => {
     })
   })
 
-  it('the cost of a query is returned, and 400 above the limit', async () => {
+  it('returns the cost of a query, and 400 if the cost is above the limit', async () => {
     const cheap = await transports.http(server.url, '{ jobs(first: 10) { nodes { id } } }')
     expect(cheap.extensions?.cost).toBe(211)
     const dear = await transports.http(server.url, '{ jobs(first: 100) { nodes { logs { text } } } }')
     expect(dear.status).toBe(400)
   })
 
-  it('a document that takes too long to validate is refused with the reason', async () => {
+  it('refuses a document that takes too long to validate, with the reason', async () => {
     const { status, errors } = await transports.http(server.url, sameFields)
     expect(status).toBe(400)
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields of the same name')])
   })
 
-  it('a socket is closed after a message over 64 KiB', async () => {
+  it('closes a WebSocket after a message over 64 KiB', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
     await new Promise((resolve) => socket.once('open', resolve))
     socket.send(JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(70_000) } }))
@@ -254,7 +254,7 @@ describe('the gate of the server', () => {
 })
 
 describe('the listener for metrics', () => {
-  it('refuses pages of other sites, and in single-user mode other hosts', async () => {
+  it('refuses requests of other sites, and in single-user mode requests with another Host header', async () => {
     const port = await freePort()
     const checkReadiness = async (): Promise<Readiness> => ({
       ready: true,

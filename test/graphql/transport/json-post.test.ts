@@ -37,7 +37,7 @@ const bodies: Record<string, string> = {
     query: 'query a { __typename } query b { serverInfo { name } }',
     operationName: 'b',
   }),
-  'an operation that is not there': json({ query: 'query a { __typename }', operationName: 'b' }),
+  'an unknown operation name': json({ query: 'query a { __typename }', operationName: 'b' }),
   'a query that does not parse': json({ query: '{' }),
   'a query that is not valid': json({ query: '{ nothing }' }),
   'a query that is refused for its depth': json({ query: `{ ${'node(id: 1) { '.repeat(20)}id${' }'.repeat(20)} }` }),
@@ -72,14 +72,14 @@ const accepts = [
   'text/html',
 ]
 
-describe.each(accepts)('a JSON POST accepting %s', (accept) => {
-  test.each(Object.entries(bodies))('gets the same response on the fast path and chunked: %s', async (_, body) => {
+describe.each(accepts)('a JSON POST request with Accept: %s', (accept) => {
+  test.each(Object.entries(bodies))('gets the same response on the fast and the slow path: %s', async (_, body) => {
     const offered = accept === undefined ? {} : { accept }
     expect(await post(body, offered)).toEqual(await post(body, { ...offered, chunked: 'yes' }))
   })
 })
 
-test('a subscription returns a stream', async () => {
+test('a subscription by POST returns a stream', async () => {
   const query = `subscription { jobStatus(jobId: "${await server.submit()}") { __typename } }`
   const headers = { 'content-type': 'application/json' }
   const left = new AbortController()
@@ -93,7 +93,7 @@ test('a subscription returns a stream', async () => {
   left.abort()
 })
 
-test('a body above the limit is refused by its length', async () => {
+test('a body is refused with 413 if its Content-Length is above the limit', async () => {
   const sent = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -102,7 +102,7 @@ test('a body above the limit is refused by its length', async () => {
   expect(sent.status).toBe(413)
 })
 
-test('a sender that disconnects during its body does not disturb others', async () => {
+test('a client that disconnects while it sends its body does not disturb others', async () => {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   socket.write(

@@ -19,13 +19,13 @@ test('log bytes are escaped as JSON.stringify escapes their text', () => {
   for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
 })
 
-test('long parts of a message before and after a log text are kept', () => {
+test('a message keeps long parts before and after the text of a log', () => {
   const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
   const message = String(insertLogTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
   expect(message === `${before}"\\n"${after}`).toBe(true)
 })
 
-test('each message gets its own log texts in any order of messages', () => {
+test('each message gets its own texts of logs, in whatever order the messages are sent', () => {
   const waiting = new Map<string, Utf8>()
   const message = (id: string, ...texts: string[]) => {
     const taken = new LogTexts()
@@ -41,7 +41,7 @@ test('each message gets its own log texts in any order of messages', () => {
   expect(waiting.size).toBe(0)
 })
 
-test('the buffer of a large message is reused only after the message was sent', () => {
+test('the buffer of a large message is reused only after the message has been sent', () => {
   const large = (letter: string): { utf8: Utf8; text: string } => {
     const text = `${letter.repeat(99)}\n`.repeat(1_000)
     // In parts: the text is in two chunks.

@@ -45,7 +45,7 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('single-user mode, 
   })
   afterAll(() => server?.[Symbol.asyncDispose]())
 
-  it('refuses another account of the machine with a remedy, over HTTP and WebSocket', async () => {
+  it('single-user mode refuses other accounts of the machine with a remedy, over HTTP and WebSocket', async () => {
     for (const [head, sent] of [[post, body], ['GET /graphql?query={__typename} HTTP/1.1'], [upgrade]] as const) {
       const answer = await answerTo(await connectAs(nobody, url), head, sent)
       expect(answer).toMatch(/^HTTP\/1.1 403 Forbidden/)
@@ -56,19 +56,19 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('single-user mode, 
     }
   })
 
-  it('serves the account of the server', async () => {
+  it('single-user mode serves the account that runs the server', async () => {
     const answer = await answerTo(await connectAs(0, url), post, body)
     expect(answer).toMatch(/^HTTP\/1.1 200/)
     expect(answer).toContain('"name":"local"')
   })
 
-  it('serves /healthz and /readyz to every account', async () => {
+  it('single-user mode serves /healthz and /readyz to every account', async () => {
     expect(await answerTo(await connectAs(nobody, url), 'GET /healthz HTTP/1.1')).toMatch(/^HTTP\/1.1 200/)
   })
 })
 
-describe.runIf(isLinux)('the account at the other end of a connection', () => {
-  it('is unknown, and not root, if the connection is closed', async () => {
+describe.runIf(isLinux)('the account of the client of a loopback connection', () => {
+  it('is unknown, and not taken for root, if the connection is closed', async () => {
     const listener = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const accepted = once(listener, 'connection')
@@ -96,7 +96,7 @@ describe.runIf(isLinux)('the account at the other end of a connection', () => {
     listener.close()
   })
 
-  it('is found after the machine was suspended', async () => {
+  it('is found after the machine has been suspended', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const check = createPeerCheck(createLog('silent'))
     const { socket, close } = await connection()
@@ -111,7 +111,7 @@ describe.runIf(isLinux)('the account at the other end of a connection', () => {
     other.close()
   })
 
-  it('is looked up again after a failure to read the tables', async () => {
+  it('is looked up again after the connection tables of the kernel could not be read', async () => {
     let reads = 0
     const check = createPeerCheck(createLog('silent'), async () => {
       if (reads++ === 0) throw new Unavailable('no more files')

@@ -14,7 +14,7 @@ const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { ${own
 it.each([
   ['WebSocket', streamSocket],
   ['SSE', streamSse],
-] as const)('an event over %s whose fields cannot be read during an outage is sent afterwards', async (_name, open) => {
+] as const)('an event over %s is sent after an outage if its fields cannot be read before', async (_name, open) => {
   const jobId = await server.submit()
   const stream = open(server.url, jobStatus, { jobId })
   const first = await runDuringOutage(server.domain, { tables: '"user"', failures: 1 }, () => stream.next())
@@ -24,14 +24,14 @@ it.each([
   stream.cut()
 })
 
-it('a query during the outage gets UNAVAILABLE', async () => {
+it('a query gets UNAVAILABLE during a database outage', async () => {
   const answer = await runDuringOutage(server.domain, { tables: '"user"', failures: 1 }, () =>
     ask(server.url, '{ viewer { user { name } } }'),
   )
   expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
 })
 
-it('a failure before parsing gets UNAVAILABLE', async () => {
+it('a request gets UNAVAILABLE if the server fails before it parses the request', async () => {
   const findProblem = () => Promise.reject(new Unavailable('The disk cannot be read'))
   await using other = await startServer({ disk: { findProblem } })
   const response = await fetch(`${other.url}/readyz`)
@@ -46,12 +46,12 @@ it.each([
     /^The database did not answer; the change may have been/,
   ],
   ['a refused connection', Object.assign(new Error(), { code: 'ECONNREFUSED' }), /^The database is not available$/],
-])('a mutation says after %s whether the change may have been made', async (_, error, message) => {
+])('the error of a mutation says after %s whether the change may have been made', async (_, error, message) => {
   const results = await catchOutage([1], () => Promise.reject(error))
   expect(results).toMatchObject([{ message: expect.stringMatching(message) }])
 })
 
-it('mutations and /readyz report a read-only database, and recover without a restart', async () => {
+it('mutations and /readyz report a read-only database, and recover without a restart of the server', async () => {
   await using other = await startServer()
   const { db } = other.domain
   const name = new URL(db.url).pathname.slice(1)

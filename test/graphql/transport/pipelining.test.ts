@@ -44,7 +44,7 @@ async function start(work: () => Promise<unknown> = breathe) {
 const posting = (body: string) =>
   `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-it('pipelined requests are executed one after the other, and read at the same pace', async () => {
+it('pipelined requests are executed one after the other, and read only as fast as they are executed', async () => {
   const { socket, seen } = await start()
   const count = 5_000
   const bodies = Array.from({ length: count }, (_, n) => `<${n}>`)
@@ -68,7 +68,7 @@ it('pipelined requests are executed one after the other, and read at the same pa
   socket.destroy()
 })
 
-it('reading stops while a request is executed, for all sizes of chunks', async () => {
+it('a connection is not read while a request is executed, whatever the size of the chunks', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen } = await start(() => mayGoOn)
   const count = 5_000
@@ -89,7 +89,7 @@ it('reading stops while a request is executed, for all sizes of chunks', async (
   socket.destroy()
 })
 
-it('a long body behind another request is read completely', async () => {
+it('a long body that follows another request is read completely', async () => {
   const { socket, seen } = await start()
   const long = 'x'.repeat(2_000_000)
   socket.write(`${posting('first')}${posting(long)}${posting('last')}`)
@@ -103,7 +103,7 @@ it('a long body behind another request is read completely', async () => {
   socket.destroy()
 })
 
-it('requests of a disconnected client are not started', async () => {
+it('pipelined requests of a disconnected client are not executed', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen, left } = await start(async () => {
     if (seen.done === 5) await mayGoOn
@@ -120,7 +120,7 @@ it('requests of a disconnected client are not started', async () => {
   expect(seen.begun).toBe(begun)
 })
 
-it('the server executes one request of a connection at a time', async () => {
+it('the server executes one pipelined request of a connection at a time', async () => {
   await using berth = await startServer()
   const body = JSON.stringify({ query: '{ jobs { nodes { id } } }' })
   const headers = ['Host: a.localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`]

@@ -8,7 +8,7 @@ import { measureHeldBytes } from '../../support/memory.ts'
 
 const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, share: new KeyedLimit(64 * 1024 * 1024).open('sender') }
 
-test('a body in tiny pieces takes only the memory of its bytes', async () => {
+test('a body in tiny chunks takes only the memory of its bytes', async () => {
   const pieces = 200_000
   let before = 0
   let held = 0
@@ -26,12 +26,12 @@ test.each([
   [[], ''],
   [['{}'], '{}'],
   [['{', '"a":1}'], '{"a":1}'],
-])('the pieces %j are joined', async (pieces, text) => {
+])('the chunks %j are joined', async (pieces, text) => {
   const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} })
   expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text })
 })
 
-test('a body over the limit is refused, with and without a length', async () => {
+test('a body over the limit is refused, with and without Content-Length', async () => {
   const pieces = [Buffer.alloc(limits.bytesMax - 1), Buffer.alloc(1), Buffer.alloc(1)]
   const fits = Object.assign(Readable.from(pieces.slice(1)), { headers: {} }) as unknown as IncomingMessage
   expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
@@ -39,7 +39,7 @@ test('a body over the limit is refused, with and without a length', async () => 
   expect(await readBody(request, limits)).toBe('too large')
 })
 
-test('bytes after a refusal do not count toward the limit of their sender', async () => {
+test('bytes that arrive after a refusal do not count toward the limit of their sender', async () => {
   const limit = new KeyedLimit(10)
   const [other, share] = [limit.open('sender'), limit.open('sender')]
   other.add(8)

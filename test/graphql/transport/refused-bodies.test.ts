@@ -38,14 +38,14 @@ const known = () => ({ ...json, authorization: `Bearer ${token}` })
 const refusals: [string, () => Refused][] = [
   ['no token, 20 KiB', () => ({ status: 401, headers: json, bytes: 20 * KiB })],
   ['no token, 1 MiB', () => ({ status: 401, headers: json, bytes: MiB })],
-  ['a token that is not known', () => ({ status: 401, headers: { ...json, authorization: 'Bearer x' }, bytes: MiB })],
+  ['an unknown token', () => ({ status: 401, headers: { ...json, authorization: 'Bearer x' }, bytes: MiB })],
   ['a body over the size limit', () => ({ status: 413, headers: known(), bytes: 5 * MiB })],
   ['a body with too many values', () => ({ status: 400, headers: known(), bytes: MiB })],
   ['a foreign origin', () => ({ status: 403, headers: { ...json, origin: 'https://a.example' }, bytes: MiB })],
-  ['another type of body', () => ({ status: 415, headers: { 'content-type': 'text/plain' }, bytes: MiB })],
+  ['another Content-Type', () => ({ status: 415, headers: { 'content-type': 'text/plain' }, bytes: MiB })],
   ['an unknown path', () => ({ status: 404, path: '/nothing', headers: json, bytes: MiB })],
-  ['a method that is not served', () => ({ status: 405, method: 'PUT', headers: json, bytes: MiB })],
-  ['a path without bodies', () => ({ status: 200, path: '/healthz', headers: json, bytes: MiB })],
+  ['another method', () => ({ status: 405, method: 'PUT', headers: json, bytes: MiB })],
+  ['a path that ignores the body', () => ({ status: 200, path: '/healthz', headers: json, bytes: MiB })],
 ]
 
 function bodyOf(bytes: number): Buffer {
@@ -115,18 +115,18 @@ async function bySocket(refused: Refused, connection = 'keep-alive'): Promise<nu
 
 describe.each([
   ['fetch', byFetch],
-  ['fetch, in pieces of no told length', byFetchInPieces],
-  ['a socket that reads last', bySocket],
-  ['a socket that reads last and asks for the end of the connection', (refused: Refused) => bySocket(refused, 'close')],
-])('a refusal during the body, over %s', (_how, ask) => {
-  it.each(refusals)('reaches each of many senders: %s', async (_what, refusal) => {
+  ['fetch without Content-Length', byFetchInPieces],
+  ['a socket that reads after writing', bySocket],
+  ['a socket that reads after writing, with Connection: close', (refused: Refused) => bySocket(refused, 'close')],
+])('a refusal that is sent before the whole body has arrived, over %s', (_how, ask) => {
+  it.each(refusals)('reaches each of many concurrent clients: %s', async (_what, refusal) => {
     const refused = refusal()
     const came = await Promise.all(Array.from({ length: atOnce }, () => ask(refused).catch(String)))
     expect(came).toEqual(Array(atOnce).fill(refused.status))
   })
 })
 
-describe('a sender that never finishes its body', () => {
+describe('a client that never finishes its body', () => {
   const refuseAll = (bounds: UnreadBounds) => {
     const http = createServer({ ServerResponse: createResponseClass(bounds) }, (_request, response) =>
       sendPlain(response, 415, 'no'),
@@ -139,7 +139,7 @@ describe('a sender that never finishes its body', () => {
   const boundedByTime = refuseAll({ bytesMax, msMax })
   const endless: Refused = { status: 415, headers: { 'content-type': 'text/plain' }, bytes: 0 }
 
-  it('gets the response at once, and is cut above the limit of bytes', async () => {
+  it('gets the response at once, and is disconnected above the limit of bytes', async () => {
     const { socket } = opened(boundedByBytes())
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.write(headOf(endless, { 'content-length': String(2 ** 40) }))
@@ -153,7 +153,7 @@ describe('a sender that never finishes its body', () => {
   })
 
   it.each(['keep-alive', 'close'])(
-    'gets the response, and is cut after the timeout if it stalls: %s',
+    'gets the response, and is disconnected after the timeout if it stalls: Connection: %s',
     async (connection) => {
       const { socket } = opened(boundedByTime())
       const started = performance.now()
@@ -166,7 +166,7 @@ describe('a sender that never finishes its body', () => {
   )
 })
 
-it('a connection serves the next request after a dropped body', async () => {
+it('a connection serves the next request after the body of a refused request was discarded', async () => {
   const { socket, failed } = opened()
   const body = bodyOf(MiB)
   socket.write(headOf({ status: 415, bytes: 0 }, { 'content-length': String(MiB) }))

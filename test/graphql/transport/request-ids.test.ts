@@ -18,12 +18,12 @@ const createTeam = (name: string) =>
 const uuid = /^[\da-f-]{36}$/
 
 describe('the id of a request', () => {
-  it('is the one that the caller gave', async () => {
+  it('is the X-Request-ID that the caller sent', async () => {
     const { headers } = await requestWith('proxy-1.A_2')
     expect(headers['x-request-id']).toBe('proxy-1.A_2')
   })
 
-  it.each(['', 'two words', 'line"', 'é', 'x'.repeat(129)])('is new if the caller gives %j', async (id) => {
+  it.each(['', 'two words', 'line"', 'é', 'x'.repeat(129)])('is new if the caller sends %j', async (id) => {
     const { headers } = await requestWith(id)
     expect(headers['x-request-id']).toMatch(uuid)
   })
@@ -36,7 +36,7 @@ describe('the id of a request', () => {
     },
   )
 
-  it.each(['http', 'sse'] as const)('is in each error over %s', async (transport) => {
+  it.each(['http', 'sse'] as const)('is in each GraphQL error over %s', async (transport) => {
     const more = { headers: { 'x-request-id': 'failing' } }
     for (const query of ['{ nothing }', '{', '{ jobs(first: 1000) { nodes { id } } }']) {
       const { errors } = await transports[transport](server.url, query, {}, more)
@@ -44,12 +44,12 @@ describe('the id of a request', () => {
     }
   })
 
-  it('is in the error of a body that is not read', async () => {
+  it('is in the error of a request whose body is not read', async () => {
     const refused = await send(server.url, { headers: { 'x-request-id': 'put' }, method: 'PUT' })
     expect(JSON.parse(refused.text).errors[0].extensions.requestId).toBe('put')
   })
 
-  it('gets a number for each operation of a WebSocket', async () => {
+  it('has a number for each operation of a WebSocket', async () => {
     const more = { headers: { 'x-request-id': 'socket' } }
     const { errors } = await transports.socket(server.url, '{ nothing }', {}, more)
     expect(errors?.[0]?.extensions.requestId).toBe('socket.1')
@@ -106,13 +106,13 @@ describe('the log of requests', () => {
     expect(JSON.stringify(lines)).not.toContain('a marker of variables')
   })
 
-  it('names the outcome of each mutation of a WebSocket', async () => {
+  it('has the result of each mutation over a WebSocket', async () => {
     const more = { headers: { 'x-request-id': 'in-socket' } }
     await transports.socket(server.url, createTeam('logged'), {}, more)
     expect(linesOf('in-socket.1')).toMatchObject([{ operation: 'Create', outcome: 'OK', ip: '127.0.0.1' }])
   })
 
-  it('has no line for a query, but a warning if it takes more than a second', async () => {
+  it('has a line for a query only if it takes more than a second, as a warning', async () => {
     await requestWith('quick')
     expect(linesOf('quick')).toEqual([])
     await using _held = await holdUsers()
@@ -122,7 +122,7 @@ describe('the log of requests', () => {
     ])
   })
 
-  it('has the error of a defect under the id that the caller got', async () => {
+  it('has a line for an internal error, with the id that the caller got', async () => {
     await server.domain.db.sql.query('ALTER TABLE team RENAME TO team_away')
     const { text } = await requestWith('broken', '{ teams(first: 1) { nodes { name } } }').finally(() =>
       server.domain.db.sql.query('ALTER TABLE team_away RENAME TO team'),

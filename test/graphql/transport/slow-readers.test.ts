@@ -53,7 +53,7 @@ async function asked(user: string): Promise<ServerResponse> {
 
 const hourMs = 3_600_000
 
-it('stalled connections of one user are cut, and those of other users stay', async () => {
+it('connections of a user who does not read are cut, and those of other users stay open', async () => {
   const unsentBytes = new UnsentBytes(2.5 * answerBytes)
   whenAnswered = (user, response) => void unsentBytes.watch(user, response.socket as Socket, 'RESPONSE')
   const ann = [await asked('/ann'), await asked('/ann')]
@@ -65,7 +65,7 @@ it('stalled connections of one user are cut, and those of other users stay', asy
   unsentBytes.stop()
 })
 
-it('a single WebSocket with too many unsent bytes is cut, but not a single response', async () => {
+it('a WebSocket with too many unsent bytes is cut even if it is the only one, but not an HTTP response', async () => {
   const unsentBytes = new UnsentBytes(answerBytes / 2)
   whenAnswered = (user, response) =>
     void unsentBytes.watch(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'RESPONSE')
@@ -76,7 +76,7 @@ it('a single WebSocket with too many unsent bytes is cut, but not a single respo
   unsentBytes.stop()
 })
 
-it('a response whose reader stalls is cut', async () => {
+it('an HTTP response is cut if its client stops reading', async () => {
   whenAnswered = (_user, response) => cutStalledResponse(response, 50)
   const response = await asked('/ann')
   await until(() => response.destroyed, { what: 'it is cut' })
@@ -93,7 +93,7 @@ async function largeQuery({ domain, submit, url }: TestServer): Promise<string> 
   return `{ ${pages.join(' ')} }`
 }
 
-it('a response of the API whose reader stalls is cut', async () => {
+it('an HTTP response of the API is cut if its client stops reading', async () => {
   await using server = await startServer({ keepAliveMs: 50 })
   const body = JSON.stringify({ query: await largeQuery(server) })
   let response: ServerResponse | undefined
@@ -108,7 +108,7 @@ it('a response of the API whose reader stalls is cut', async () => {
   expect(response?.writableFinished).toBe(false)
 })
 
-it('WebSockets of a user whose readers stall are cut', async () => {
+it('WebSockets of a user are cut if the client stops reading them', async () => {
   await using server = await startServer({ keepAliveMs: hourMs })
   const query = await largeQuery(server)
   const { made: opened, accepted } = await collectAcceptedSockets(() =>
@@ -174,7 +174,7 @@ it.each([
   ['an HTTP stream', 'Connection: close'],
   ['a WebSocket', `Connection: Upgrade\r\n${upgrade}`],
 ] as const)(
-  '%s with a slow reader is not cut in the middle of a message; a stalled one is cut',
+  '%s is not cut while a slow client reads a message, and is cut once the client stalls',
   async (name, fields) => {
     const server = sending[name]()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -31,7 +31,7 @@ async function startJob(by: Person, snapshot: string | null): Promise<{ id: stri
 const get = (id: string, token: string) =>
   world.get(`/download/jobs/${id}/snapshot`, world.withToken({}, personWith(server.url, token)))
 
-it('only a run of the job reads its snapshot, while it is alive', async () => {
+it('the snapshot of a job can be read only by a run of the job, and only until the run ends', async () => {
   const list = listOf({ 'a/b': 'one', c: { link: 'a/b' } })
   const made = await mutate(admin, 'createSnapshot', {
     input: list.announced,

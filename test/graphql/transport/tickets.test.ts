@@ -16,7 +16,7 @@ describe('a download ticket', () => {
   const create = async (person: Person, input: object) =>
     mutate(person, 'createDownload', { input, wanted: 'url expiresAt' })
 
-  it('opens its file without a token', async () => {
+  it('permits the download of its file without a token', async () => {
     const id = await jobWithLog([[out('raw'), err('!')]])
     const made = await create(admin, { log: { jobId: id, run: 1 } })
     expect(made.url).toMatch(/^\/download\/jobs\/job_\w+\/log\?run=1&streams=stdout%2Cstderr&format=raw&ticket=/)
@@ -25,7 +25,7 @@ describe('a download ticket', () => {
     expect((await get(made.url, withToken())).status).toBe(200)
   })
 
-  it('is refused for another file, for another user, and if it was changed', async () => {
+  it('is refused for another file or another user, and if it was changed', async () => {
     const by = await downloads.researcher('ticket-holder')
     const [id, other] = [await jobWithLog([[out('x')]], by), await jobWithLog([[out('y')]], by)]
     const { url } = await create(by, { log: { jobId: id } })
@@ -74,7 +74,7 @@ describe('a download ticket', () => {
   it.each([
     [{ log: { jobId: 'job_1', run: 0 } }, 'run'],
     [{ log: { jobId: 'job_1', streams: [] } }, 'streams'],
-  ])('is not created for %j', async (input, path) => {
+  ])('is refused for the input %j', async (input, path) => {
     const refused = await create(admin, input)
     expect(refused).toMatchObject({ __typename: 'InvalidInputProblem' })
     expect(refused.violations[0].path.at(-1)).toBe(path)
@@ -94,7 +94,7 @@ describe('the download of an artifact', () => {
     return id
   }
 
-  it('contains its body, and is never executed in a page', async () => {
+  it('contains the artifact, with headers that prevent its execution in a page', async () => {
     const id = await artifact({ name: '../bericht "ü".html', mediaType: 'text/html', body: '<script>größe</script>' })
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.bytes.toString()).toBe('<script>größe</script>')
@@ -115,13 +115,13 @@ describe('the download of an artifact', () => {
     ['text/plain; charset=utf-8', 'text/plain'],
     ['Application/JSON', 'application/json'],
     ['image/png', 'image/png'],
-  ])('of the type %s has the type %s', async (mediaType, type) => {
+  ])('of an artifact with the media type %s has the Content-Type %s', async (mediaType, type) => {
     const id = await artifact({ name: 'a', mediaType, body: 'alert(1)' })
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.headers['content-type']).toBe(type)
   })
 
-  it('is refused for an artifact that is a URI', async () => {
+  it('is refused if the artifact is a URI', async () => {
     const id = await artifact({ name: 'model', mediaType: 'application/x-model', uri: 's3://bucket/model' })
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.status).toBe(404)

@@ -17,7 +17,7 @@ const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ query: '{ serverInfo { name } }' })
 const live = JSON.stringify({ query: 'subscription { workloadStatus { depth } }' })
 
-it('CORS allows the usual request headers, and configured ones', async () => {
+it('CORS allows the usual request headers, and those of the configuration', async () => {
   const origin = 'http://localhost:5173'
   const { headers } = await send(server.url, { method: 'OPTIONS', headers: { origin } })
   const allowed = String(headers['access-control-allow-headers']).split(', ')
@@ -35,7 +35,7 @@ it('CORS allows the usual request headers, and configured ones', async () => {
   expect(answer.headers['access-control-expose-headers']).toBe('retry-after, x-request-id')
 })
 
-it('idle connections stay open longer than those of load balancers', async () => {
+it('idle connections stay open longer than load balancers keep theirs', async () => {
   const { headers } = await send(server.url, { headers: { ...json, connection: 'keep-alive' }, body })
   expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(60)
 })
@@ -49,23 +49,23 @@ it.each([
     406,
   ],
   ['application/json', live, 406],
-])('a wrong request for %s is refused with a code and a requestId', async (accept, sent, status) => {
+])('a wrong request with Accept: %s is refused with a code and a requestId', async (accept, sent, status) => {
   const answer = await send(server.url, { headers: { ...json, accept }, body: sent })
   expect(answer.status).toBe(status)
   expect(JSON.parse(answer.text).errors[0].extensions).toEqual({ code: 'BAD_REQUEST', requestId: expect.any(String) })
 })
 
 it.each([
-  ['refuses the request of a subscription that is larger', 'subscription { workloadStatus { depth } }', 413],
-  ['takes a query that is larger', '{ serverInfo { name } }', 200],
-])('over SSE the server %s than a message to a WebSocket may be', async (_what, query, status) => {
+  ['the request of a subscription is refused', 'subscription { workloadStatus { depth } }', 413],
+  ['a query is accepted', '{ serverInfo { name } }', 200],
+])('over SSE, %s if it is larger than a WebSocket message may be', async (_what, query, status) => {
   const sent = JSON.stringify({ query, variables: { unused: 'x'.repeat(limits.subscriptionBytesMax) } })
   const answer = await send(server.url, { headers: { ...json, accept: 'text/event-stream' }, body: sent })
   expect(answer.status).toBe(status)
   if (status === 413) expect(answer.text).toContain(`has ${sent.length} bytes; the limit is 65536`)
 })
 
-it.each(['PUT', 'DELETE'])('%s of graphql-sse in single connection mode is refused', async (method) => {
+it.each(['PUT', 'DELETE'])('a %s request of the single connection mode of graphql-sse is refused', async (method) => {
   const answer = await send(server.url, { method })
   expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, OPTIONS'])
   expect(JSON.parse(answer.text).errors[0]).toMatchObject({
@@ -80,7 +80,7 @@ it('@defer is not supported', async () => {
   expect(JSON.parse(text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
 })
 
-it('compressed bodies are refused with 415 and Accept-Encoding', async () => {
+it('compressed request bodies are refused with 415 and Accept-Encoding', async () => {
   const answer = await send(server.url, { headers: { ...json, 'content-encoding': 'gzip' }, body })
   expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
   expect(answer.text).toContain('must not be compressed')
@@ -96,7 +96,7 @@ async function asked(target: string, headers: string[] = []): Promise<string> {
   return String(part)
 }
 
-describe('a request target that is a path, a whole address or an upgrade', () => {
+describe('a request whose target is a path or an absolute URL', () => {
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: websocket',
@@ -117,7 +117,7 @@ describe('a request target that is a path, a whole address or an upgrade', () =>
     [403, 'http://localhost/graphql?query={__typename}', ['Host: evil.example']],
     [404, 'http://localhost/nothing', []],
     [404, 'http://', []],
-  ])('gets %i: %s', async (status, target, headers) => {
+  ])('gets the status %i for %s', async (status, target, headers) => {
     expect(await asked(target, headers)).toMatch(`HTTP/1.1 ${status} `)
   })
 })
@@ -152,7 +152,7 @@ describe('compression', () => {
     ['gzip, deflate, br', 'br'],
     ['gzip', 'gzip'],
     ['br;q=0, gzip;q=0.5', 'gzip'],
-  ] as const)('is applied to a long response for %s', async (accepted, encoding) => {
+  ] as const)('is applied to a long response for Accept-Encoding: %s', async (accepted, encoding) => {
     const plain = await raw({}, long)
     expect(plain.response.headers['content-encoding']).toBeUndefined()
     const { response, bytes } = await raw({ 'accept-encoding': accepted }, long)
@@ -165,13 +165,13 @@ describe('compression', () => {
     ['identity', long],
     ['br;q=0', long],
     ['gzip', body],
-  ])('is not applied to %s if unwanted or too small', async (accepted, sent) => {
+  ])('is not applied for Accept-Encoding: %s if refused or if the response is small', async (accepted, sent) => {
     const { response, bytes } = await raw({ 'accept-encoding': accepted }, sent)
     expect(response.headers['content-encoding']).toBeUndefined()
     if (sent === body) expect(bytes.length).toBeLessThan(compressedBytesMin)
   })
 
-  it('is not applied to streams, because proxies might buffer them', async () => {
+  it('is not applied to streams, which a proxy might otherwise buffer', async () => {
     const { response, bytes } = await raw({ accept: 'text/event-stream', 'accept-encoding': 'gzip, br' }, live)
     expect(response.headers['x-accel-buffering']).toBe('no')
     expect(['none', undefined]).toContain(response.headers['content-encoding'])
@@ -179,8 +179,8 @@ describe('compression', () => {
   })
 })
 
-describe('connections over the limit', () => {
-  it('are closed at once, and later ones are served after a close', async () => {
+describe('TCP connections above the limit', () => {
+  it('are closed at once, and served again after another connection has closed', async () => {
     await using small = await startServer({ connectionsMax: 2 })
     const { port } = new URL(small.url)
     const open = async () => {
@@ -214,12 +214,12 @@ it.each([
   [200, 'GET', '/graphql?query={__typename}', {}],
   [400, 'GET', '/graphql?query={nothing}', { accept: 'application/graphql-response+json' }],
   [200, 'GET', '/graphql', { accept: 'text/html' }],
-])('nosniff is sent with the response %i to %s %s %j', async (status, method, path, headers) => {
+])('the header nosniff is sent with the response %i to %s %s %j', async (status, method, path, headers) => {
   const answer = await send(server.url, { method, path, headers: { ...headers }, ...(method === 'POST' && { body }) })
   expect([answer.status, answer.headers['x-content-type-options']]).toEqual([status, 'nosniff'])
 })
 
-it('nosniff is sent with a refused upgrade', async () => {
+it('the header nosniff is sent with a refused WebSocket upgrade', async () => {
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://evil.example']
   expect(await asked('/graphql', upgrade)).toMatch(/^HTTP\/1.1 403 [\s\S]*X-Content-Type-Options: nosniff/)
 })
@@ -229,7 +229,7 @@ it.each([
   ['gzip;q=0, br', undefined],
   ['identity', undefined],
   [undefined, undefined],
-])('GraphiQL is sent to a browser that accepts %s as %s', async (accepted, encoding) => {
+])('GraphiQL is sent for Accept-Encoding: %s with Content-Encoding: %s', async (accepted, encoding) => {
   const headers = { accept: 'text/html', ...(accepted && { 'accept-encoding': accepted }) }
   const answer = await send(server.url, { method: 'GET', headers })
   expect(answer.headers['content-encoding']).toBe(encoding)

@@ -22,7 +22,7 @@ let contents = 0
 const newList = () => listOf({ a: `content ${++contents}` })
 
 describe('an upload of a snapshot', () => {
-  it('takes the list, then the missing blobs, and completes the snapshot', async () => {
+  it('accepts the file list, then the missing blobs, and completes the snapshot', async () => {
     const list = listOf({ a: 'one', b: 'two' })
     const made = await create(admin, list.announced)
     expect(made.snapshot.completedAt).toBeNull()
@@ -35,7 +35,7 @@ describe('an upload of a snapshot', () => {
     expect(again.snapshot.completedAt).not.toBeNull()
   })
 
-  it('does not tell a user which contents another user has sent', async () => {
+  it('does not reveal to a user which contents another user has sent', async () => {
     const [ann, ben] = [await world.researcher('ann'), await world.researcher('ben')]
     const list = newList()
     for (const person of [ann, ben]) {
@@ -52,7 +52,7 @@ describe('an upload of a snapshot', () => {
     expect(await ann.data(`{ node(id: "${snapshot.id}") { id } }`)).toEqual({ node: { id: snapshot.id } })
   })
 
-  it('uses its address once, for its own part, within five minutes, and while its user has access', async () => {
+  it('needs a URL that is unused, for this part, at most five minutes old, and of a user with access', async () => {
     const by = await world.researcher('leaver')
     const list = newList()
     const first = await create(by, list.announced)
@@ -78,7 +78,7 @@ describe('an upload of a snapshot', () => {
     expect((await put(revoked.uploadUrl, list.text)).status).toBe(403)
   })
 
-  it('refuses a body that is not as listed, and names the file', async () => {
+  it('refuses a body that differs from the file list, with the name of the file', async () => {
     const list = newList()
     const made = await create(admin, list.announced)
     const listed = await put(made.uploadUrl, list.text)
@@ -90,7 +90,7 @@ describe('an upload of a snapshot', () => {
     expect((await put(uploadUrl, hostile.text)).body.errors[0].message).toBe('list: "../a" leads outside of the folder')
   })
 
-  it('refuses other methods and addresses', async () => {
+  it('refuses other methods and URLs', async () => {
     expect(await put('/upload/x', '')).toMatchObject({ status: 404 })
     expect(await put('/upload/x', '', 'POST')).toMatchObject({ status: 405 })
   })

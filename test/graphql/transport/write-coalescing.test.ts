@@ -9,7 +9,7 @@ import { createWriteCoalescer } from '../../../src/graphql/transport/write-coale
 import { collectAcceptedSockets } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 
-it('writes of one turn of the event loop are sent together', async () => {
+it('writes in one iteration of the event loop are combined into one', async () => {
   const calls: string[] = []
   const stream = new Writable({
     decodeStrings: false,
@@ -47,7 +47,7 @@ function countWrites(socket: Socket): () => number {
   return () => count
 }
 
-it('messages of many subscriptions of a WebSocket are sent together', async () => {
+it('messages of many subscriptions of a WebSocket are combined into few writes', async () => {
   await using server = await startServer()
   const jobId = await server.submit()
   const client = createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket })
