@@ -54,8 +54,8 @@ const foreign: Readonly<Record<string, RegExp>> = {
   cli: databasePackages,
 }
 
-describe('the walls between rooms', () => {
-  it('surround every file, and every room has a file', () => {
+describe('the import rules between rooms', () => {
+  it('cover every file, and every room has a file', () => {
     const outside = [...source, ...browser].filter(({ path }) => roomOf(path) === undefined)
     expect(outside.map(({ path }) => path)).toEqual([])
     const inhabited = new Set(repository.map(({ path }) => roomOf(path)))
@@ -153,7 +153,7 @@ const declarative = [
   'src/graphql/schema/people/user.ts',
 ]
 
-describe('size and names', () => {
+describe('sizes and names:', () => {
   it(`no file has more than ${fileLinesMax} lines`, () => {
     const long = code.filter(({ lines }) => lines.length > fileLinesMax)
     expect(long.map(({ path, lines }) => `${path}: ${lines.length}`)).toEqual([])
@@ -211,7 +211,7 @@ describe('size and names', () => {
 /** This file and the list of its rules spell the words out. */
 const others = (files: readonly Source[]) => files.filter(({ path }) => path !== 'test/architecture.test.ts')
 
-describe('restricted words', () => {
+describe('the rules about words in the source', () => {
   it.each<[string, readonly Source[], RegExp]>([
     ['work left for later', others(repository), /\b(TODO|FIXME|XXX|HACK)\b/],
     ['module mocks', others(code), /\bvi\.(mock|doMock|stubGlobal)\(/],
@@ -240,7 +240,7 @@ describe('restricted words', () => {
     expect(found(statements, business)).toEqual([])
   })
 
-  it('appear as executor names only in the executor table and backends.ts', () => {
+  it('allow names of executors only in the executor table and in backends.ts', () => {
     const elsewhere = source.filter(
       ({ path }) => !/^src\/(domain\/executors\.ts|backends\.ts|executors\/|cli\/)/.test(path),
     )
@@ -250,7 +250,7 @@ describe('restricted words', () => {
     expect(found(elsewhere, named)).toEqual([])
   })
 
-  it('allow the machine clock only for logging, and to compare it with that of the database, an engine or files', () => {
+  it('allow the machine clock only for logs, and for comparison with the clock of the database, an engine or files', () => {
     const readers = [
       'src/check-machine.ts',
       'src/client/files/hash-cache.ts',
@@ -261,7 +261,7 @@ describe('restricted words', () => {
     expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
   })
 
-  it('list the states that hold resources, and name leaders, in one file each', () => {
+  it('allow the list of states that hold resources, and the query for leaders, in one file each', () => {
     const server = source.filter(({ path }) => !/^src\/(cli|client\/text)\//.test(path))
     const except = (path: string) => server.filter((file) => file.path !== path)
     expect(found(except('src/domain/state.ts'), /'STARTING', 'RUNNING', 'CANCELLING'/)).toEqual([])
@@ -281,15 +281,15 @@ describe('restricted words', () => {
 
 // ── documents that must say the same ──
 
-describe('documents and generated files', () => {
-  it('describe exactly the job states of the table', () => {
+describe('documents and generated files:', () => {
+  it('the documents describe exactly the job states of the table', () => {
     const readme = at('src/domain/README.md')
     const rows = readme?.lines.filter((line) => /^\|\s*`?[A-Z]{6,}`?\s*\|/.test(line)) ?? []
     const named = new Set(rows.map((row) => row.match(/[A-Z]{6,}/)?.[0]))
     expect(named).toEqual(new Set(Object.keys(moves)))
   })
 
-  it('number each decision once, also in its title', () => {
+  it('each decision has its own number, which is also in its title', () => {
     const decisions = repository.flatMap((file) => {
       const [, number] = file.path.match(/^docs\/decisions\/(\d{4})-/) ?? []
       return number === undefined ? [] : [{ number: Number(number), title: file.lines[0] ?? '' }]
@@ -300,28 +300,28 @@ describe('documents and generated files', () => {
     expect(new Set(decisions.map(({ number }) => number)).size).toBe(decisions.length)
   })
 
-  it('describe every model, enum and column of the database', () => {
+  it('the documents describe every model, enum and column of the database', () => {
     expect(undescribed(at('prisma/schema.prisma')?.lines ?? [])).toEqual([])
   })
 
-  it('include the published schema of the server', async () => {
+  it('the published schema is that of the server', async () => {
     const { printPublishedSchema } = await import('../src/graphql/published/print.ts')
     expect(at('schema.graphql')?.text).toBe(printPublishedSchema())
   })
 
-  it('include the published reference of the command line', async () => {
+  it('the published reference of the command line is up to date', async () => {
     const { formatReference } = await import('../src/cli/frame/reference.ts')
     expect(at('docs/cli-reference.md')?.text).toBe(formatReference())
   })
 
   /** The schema of the last commit; a package has no repository. */
-  it('include a schema that breaks no client of the committed one', async () => {
+  it('the published schema breaks no client of the committed one', async () => {
     const { findSchemaChanges, readCommittedSchema } = await import('../src/graphql/published/schema-check.ts')
     const before = readCommittedSchema('HEAD')
     expect(before === null ? [] : findSchemaChanges(before).breaking).toEqual([])
   })
 
-  it('include up-to-date documents of the client', async () => {
+  it('the generated documents of the client are up to date', async () => {
     const { generate } = await import('@graphql-codegen/cli')
     const { default: config } = await import('../codegen.ts')
     const files: { filename: string; content: string }[] = await generate({ ...config, cwd: root, silent: true }, false)

@@ -35,7 +35,7 @@ it('berth node check prints the configuration entry of a machine', async () => {
   expect(stdout).toContain(`nodes:\n  - { name: ${name}, engine: "${address}", cpu: 32, memoryGib: 251 }\n`)
 })
 
-it('berth node check reports necessary repairs, and exits with 1', async () => {
+it('berth node check reports which repairs a machine needs, and exits with 1', async () => {
   const engine = await listenAsEngine(directory, answerFacts({ version: '19.3.1' }))
   expect(await check(address)).toMatchObject({
     code: 1,
@@ -45,7 +45,7 @@ it('berth node check reports necessary repairs, and exits with 1', async () => {
   expect(await check(address)).toMatchObject({ code: 1, stderr: expect.stringContaining(`berth: ${address}: `) })
 })
 
-it('berth node check rejects an invalid address, and TCP without TLS', async () => {
+it('berth node check rejects an invalid address, and a TCP address without TLS', async () => {
   expect(await check('gpu1')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('engine: gpu1 is not the address of an engine; for example ssh://'),

@@ -45,7 +45,7 @@ describe('the default configuration', () => {
     ])
   })
 
-  it('applies to an empty file', () => {
+  it('is used for an empty file', () => {
     expect(load('').server.port).toBe(4000)
   })
 })
@@ -114,7 +114,7 @@ describe('environment variables', () => {
     expect(config.database.url).toBe('postgresql://berth@db/berth')
   })
 
-  it('name the file, and count as unset if empty', () => {
+  it('name the configuration file, and count as unset if they are empty', () => {
     const paths: string[] = []
     const readFile = (path: string) => {
       paths.push(path)
@@ -126,14 +126,14 @@ describe('environment variables', () => {
     expect(paths).toEqual(['b.yaml', 'a.yaml'])
   })
 
-  it('are expanded in texts of the file', () => {
+  it('are expanded in the strings of the configuration file', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the form under test
     const yaml = 'database: { url: "postgresql://berth:${PGPASS}@db/berth" }'
     expect(load(yaml, { PGPASS: 's' }).database.url).toBe('postgresql://berth:s@db/berth')
     expect(refusal(yaml)).toEqual(['database.url: the variable PGPASS is not set; set PGPASS for the server'])
   })
 
-  it('are rejected if misspelt, and otherwise accepted', () => {
+  it('are rejected if their name is misspelt, and otherwise accepted', () => {
     const refused = (env: Record<string, string>, yaml = '') => refusal(yaml, env)
     expect(refused({ BERTH_PROT: '1' })).toEqual(['BERTH_PROT: is not a known variable; did you mean BERTH_PORT?'])
     expect(refused({ BERTH_CONFG: 'x.yaml' })).toEqual([expect.stringMatching(/did you mean BERTH_CONFIG\?$/)])
@@ -181,8 +181,8 @@ auth:
   })
 })
 
-describe('rates', () => {
-  it('belong to a pool; without rates, costs are unknown', () => {
+describe('the rates of resources', () => {
+  it('are set for each pool; without rates, the cost of jobs is unknown', () => {
     const rates = { cpuHour: 0.02, gpuHour: 1.5, currency: 'EUR' }
     const [priced, free] = load(`pools: [{ name: a, rates: ${JSON.stringify(rates)} }, { name: b }]`).pools
     expect([priced.rates, free?.rates]).toEqual([rates, undefined])
@@ -316,14 +316,14 @@ describe('error messages of a configuration', () => {
     expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
   })
 
-  it('explain that simulated must be the only executor of a pool', () => {
+  it('say that simulated must be the only executor of a pool', () => {
     const nodes = 'nodes: [{ name: n, cpu: 1, memoryGib: 1 }]'
     expect(refusal(`pools: [{ name: a, executors: [local, simulated], ${nodes} }]`)).toEqual([
       expect.stringMatching(/simulated must be the only executor of a pool/),
     ])
   })
 
-  it.each(['~/berth', '~', 'a\\nb'])('include the data directory %s, because of ~ or two lines', (path) => {
+  it.each(['~/berth', '~', 'a\\nb'])('name a data directory that has ~ or two lines: %s', (path) => {
     expect(refusal(`dataDir: "${path}"`)).toEqual([
       expect.stringMatching(/^dataDir: .* is not a path in one line without ~/),
     ])
@@ -354,7 +354,7 @@ describe('error messages of a configuration', () => {
     expect(() => loadConfig({ argv: ['--config', 'x.yaml'], env: {}, readFile })).toThrow(/^x.yaml: cannot be read/)
   })
 
-  it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('include the arguments %j', (argv) => {
+  it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('explain --config for %j', (argv) => {
     expect(() => loadConfig({ argv, env: {}, readFile: () => '' })).toThrow(/use --config file.yaml/)
   })
 })
@@ -379,7 +379,7 @@ describe('manifests of trusted documents', () => {
           : (manifests[path.replace(`${resolve('here')}/`, '')] ?? ''),
     })
 
-  it('are read relative to the configuration file, in the formats of common tools', () => {
+  it('are read from paths relative to the configuration file, in the formats of common tools', () => {
     const { documents } = loadWith('codegen.json, apollo.json').server
     expect(documents.freeText).toBe('NONE')
     expect([...documents.byId]).toEqual([
@@ -393,7 +393,7 @@ describe('manifests of trusted documents', () => {
     ['list.json', 'manifests[0]: is not a map from ids to documents'],
     ['numbers.json', 'manifests[0]: has no text for the document "1"'],
     ['half.json', 'half.json cannot be read'],
-  ])('that are invalid prevent the start: %s', (names, text) => {
+  ])('prevent the start if they are invalid: %s', (names, text) => {
     expect(() => loadWith(names)).toThrow(text)
   })
 })

@@ -111,11 +111,11 @@ test('the first training works', async () => {
   expect(again).toMatch(/^job_\w+\n$/)
 }, 120_000)
 
-test('the job files of another system work', async () => {
+test('the commands of the guide to job files work', async () => {
   expect(await typed('specs.md')).toEqual(['from a job file\noverridden\n'])
 })
 
-test('the CI step ends like its job, and finds the job of its first attempt', async () => {
+test('the CI step exits like its job, and a second attempt finds the job of the first', async () => {
   const env = { ...clientEnv(), PATH: `${standIn.folder}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
   const step = () => run(join(root, 'examples/ci.sh'), ['test', 'sh', '-c', 'echo tested; exit 3'], { env })
   const failures = [await step().catch((error) => error), await step().catch((error) => error)]
@@ -146,7 +146,7 @@ test('a cancelled CI step cancels its job', async () => {
   expect(JSON.parse(stdout).job.state).toMatch(/^CANCELL/)
 })
 
-test('the recipe for GitHub Actions submits, prints, ends like the job and cancels it', async () => {
+test('the recipe for GitHub Actions submits a job, prints its log, exits like the job, and cancels it', async () => {
   const [block = ''] = blocksOf(await guide('idempotent-submission.md'), 'yaml')
   const { env, steps } = parse(block).jobs.train
   const contexts: Record<string, string> = {
@@ -177,7 +177,7 @@ test('the recipe for GitHub Actions submits, prints, ends like the job and cance
   expect(await readFile(output, 'utf8')).not.toMatch(new RegExp(`${job}[\\s\\S]*${job}`))
 })
 
-test('the recipe for GitLab submits once per commit, prints, ends like the job and cancels it', async () => {
+test('the recipe for GitLab submits a job once per commit, prints its log, exits like the job, and cancels it', async () => {
   const [, block = ''] = blocksOf(await guide('idempotent-submission.md'), 'yaml')
   const { variables, script, after_script: afterwards } = parse(block).train
   const runLines = (lines: readonly string[], command: string, more: Record<string, string>) => {
@@ -256,7 +256,7 @@ test('the examples of the API guide work', async () => {
   expect(stranger).toBe('403\n')
 })
 
-test('the table of limits in api.md has the numbers of the code', async () => {
+test('the table of limits in api.md matches the limits in the code', async () => {
   const text = await guide('api.md')
   const n = (value: number) => value.toLocaleString('en-US')
   const kib = (bytes: number) => `${bytes / 1024} KiB`
@@ -290,7 +290,7 @@ test('the table of limits in api.md has the numbers of the code', async () => {
   expect(rows.filter((row) => !text.includes(row))).toEqual([])
 })
 
-test('every problem code is documented, and no other', async () => {
+test('the guide documents exactly the problem codes of the API', async () => {
   const [, told = ''] = (await guide('api.md')).match(/^\| `code` of a problem.*\n\|-.*\n((?:\|.*\n)*)/m) ?? []
   const codes = [...told.matchAll(/^\| ((?:`\w+` )+)/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
   const [, values = ''] =
@@ -298,7 +298,7 @@ test('every problem code is documented, and no other', async () => {
   expect(codes.sort()).toEqual(values.match(/(?<=^ {2})[A-Z_]+$/gm))
 })
 
-test('every flag and command of the command line is documented, and no other', async () => {
+test('the guide documents exactly the flags and commands of the command line', async () => {
   const text = await guide('cli.md')
   const program = createProgram({} as Cli, () => 'berth')
   const help = program.createHelp()

@@ -18,7 +18,7 @@ const started = (of: readonly Work[]) => of.map(({ id }) => id)
 test.each([
   ['EASY', Easy],
   ['conservative', Conservative],
-])('%s backfill starts jobs that end before the planned start of the head, or leave its GPUs free', (_name, Rule) => {
+])('%s backfill starts jobs that end before the first job starts, or leave its GPUs free', (_name, Rule) => {
   const rule = new Rule(1, 8)
   rule.arrive([work(1, 5, 100)])
   expect(started(rule.start(0))).toEqual([1])
@@ -27,7 +27,7 @@ test.each([
   expect(started(rule.start(0))).toEqual([3, 4])
 })
 
-test('conservative backfill delays no planned start, and EASY delays only starts after the head', () => {
+test('conservative backfill delays no planned start; EASY backfill delays only those behind the first job', () => {
   // Planned: 2 at 100, with 2 GPUs left free, and 3 at 110.
   const works = [work(2, 6, 10), work(3, 8, 10), work(4, 2, 150)]
   const start = (rule: Easy | Conservative) => {
@@ -40,7 +40,7 @@ test('conservative backfill delays no planned start, and EASY delays only starts
   expect(start(new Conservative(1, 8))).toEqual([])
 })
 
-test('the workload has the requested load, and each limit is above the run time', () => {
+test('the generated workload has the requested load, and each stated limit is above the run time', () => {
   const works = makeWork({ seed: 1, nodes: 4, load: 0.9, jobs: 500 })
   const askedMs = works.reduce((sum, { copies, gpus, runMs }) => sum + copies * gpus * runMs, 0)
   expect(askedMs / (4 * gpusPerNode * (works.at(-1)?.arrivesMs ?? 0))).toBeCloseTo(0.9, 3)

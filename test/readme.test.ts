@@ -32,7 +32,7 @@ async function shell(command: string): Promise<string> {
 
 const blockWith = (text: string) => commands.find((block) => block.includes(text)) ?? `no block with ${text}`
 
-test('the first submission, pasted unchanged, runs and shows its output', async () => {
+test('the first submission of the README runs as pasted, and shows its output', async () => {
   expect(await shell(blockWith('./berth submit --follow'))).toContain('Hello from Berth\n')
 })
 
@@ -43,7 +43,7 @@ test('the same submission works through the API', async () => {
   })
 })
 
-test('the first steps work', async () => {
+test('the first steps of the README work', async () => {
   const steps = blockWith('./berth ls')
     .replace(/python train.py --epochs 10/, 'sleep 60')
     .replace('make test', 'sh -c "exit 3"')

@@ -5,7 +5,7 @@ import { range } from './support/pool.ts'
 
 /** A few of the seeds of `npm run simulate`; each failure names its own. */
 describe('random events in a simulated pool', () => {
-  test('with tables in memory allocate nothing twice, and leave an idle leader without due work', async () => {
+  test('allocate nothing twice with tables in memory, and leave an idle leader no work that is due', async () => {
     const results = []
     for (const seed of range(1, 11)) results.push(await simulateInMemory(seed, 300))
     expect(results.filter(({ broken }) => broken)).toEqual([])
@@ -16,7 +16,7 @@ describe('random events in a simulated pool', () => {
     expect(await simulateInMemory(7, 300)).toEqual(await simulateInMemory(7, 300))
   })
 
-  test('with PostgreSQL pass the self-check, and published views are correct', async () => {
+  test('pass the self-check with PostgreSQL, and the published views are correct', async () => {
     const results = []
     for (const seed of [1]) results.push(await simulateInDatabase(inject('templateUrl'), seed, 100))
     expect(results.filter(({ broken }) => broken)).toEqual([])

@@ -24,7 +24,7 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-')
 
-test('links between texts lead to files and headings that exist', () => {
+test('links between documents lead to files and headings that exist', () => {
   const texts = repository.filter(({ path }) => path.endsWith('.md'))
   const headings = (path: string) =>
     (textOf(path).match(/^#+ .*$/gm) ?? []).map((line) => anchorOf(line.replace(/^#+ /, '')))
@@ -109,12 +109,12 @@ const wordsOf = (name: string): string[] =>
     .split(/[ \-_.]/)
     .map((word) => (/[^s]s$/.test(word) ? word.slice(0, -1) : word))
 
-test('the glossary lists its words once, in order', () => {
+test('the glossary lists its words once, in alphabetical order', () => {
   expect(entries.length).toBeGreaterThan(30)
   expect(entries).toEqual([...new Set(entries)].toSorted())
 })
 
-test('words with restricted use are in the glossary', () => {
+test('the glossary contains all words with restricted use', () => {
   expect(Object.keys(homes).filter((word) => !glossed.has(word) && !forbidden.includes(word))).toEqual([])
   expect(forbidden.filter((word) => homes[word] === undefined)).toEqual([])
 })
@@ -129,7 +129,7 @@ test('exported names and files use the words of the glossary as defined', () => 
   expect(strayed).toEqual([])
 })
 
-test('texts name the user, the process or the job instead of an indefinite pronoun', () => {
+test('the documents name the user, the process or the job, and use no indefinite pronoun', () => {
   const texts = repository.filter(({ path }) => /^(src|docs)\/|^[^/]*\.(md|graphql)$/.test(path))
   const vague = /(?<![`']|unix-user )\b(somebody|nobody|whoever)\b/i
   const found = texts

@@ -105,7 +105,7 @@ describe('berth backup', () => {
     expect(await readdir(folder)).not.toContain('nowhere')
   })
 
-  it('keeps to its maximum rate, and ends when its signal fires', async () => {
+  it('is written no faster than its maximum rate, and stops when its signal is aborted', async () => {
     const beganMs = systemClock.monotonicMs()
     await backUpTo(join(folder, 'rate.tar'), database.url, { bytesPerSecondMax: 100_000 })
     expect(systemClock.monotonicMs() - beganMs).toBeGreaterThan(2_000) // 100,000 bytes as hexadecimal digits
@@ -118,7 +118,7 @@ describe('berth backup', () => {
     await expect(taking).rejects.toThrow('too late')
   })
 
-  it('omits output on request, and readers get a gap', async () => {
+  it('leaves out the output of jobs if requested; after the restore readers get a gap instead', async () => {
     const file = join(folder, 'no-logs.tar')
     const { manifest } = await backUpTo(file, database.url, { withLogs: false })
     expect(manifest).toMatchObject({ withLogs: false, logs: [] })
@@ -131,7 +131,7 @@ describe('berth backup', () => {
   })
 
   it.each([true, false])(
-    'includes the files of snapshots: %s; without them a snapshot must be sent again',
+    'includes the files of snapshots (%s); without them clients must send a snapshot again',
     async (withFiles) => {
       const ann = await world.user(`ann-${withFiles}`, 'RESEARCHER')
       const files = { large: randomBytes(600_000), small: 'small' }

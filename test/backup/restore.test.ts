@@ -81,7 +81,7 @@ describe('a restored database', () => {
     expect(await checkData({ url: empty.url }, { log })).toMatchObject({ ok: true, data: { findings: [] } })
   })
 
-  it('continues sequences, fences earlier leaders and owns its transaction numbers', async () => {
+  it('continues the sequences of the original, fences off its leaders and starts its own transaction numbers', async () => {
     await using empty = await createEmptyDatabase(database)
     const [theirs] = await database.db.sql.query<{ next: number }>(
       `SELECT last_value + 1 AS next FROM job_sequence_seq`,
@@ -99,7 +99,7 @@ describe('a restored database', () => {
     expect(late).toEqual([])
   })
 
-  it('is empty after the restore was killed, and accepts the backup then', async () => {
+  it('is empty if the restore was killed, and can then be restored again', async () => {
     await using empty = await createEmptyDatabase(database)
     const objects = () => empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)
     const sessions = () =>
@@ -130,7 +130,7 @@ describe('a restored database', () => {
     expect(await readRows(empty.db.sql, 'job')).toHaveLength(5)
   })
 
-  it('accepts no second backup, and stays unchanged', async () => {
+  it('refuses a second backup, and stays unchanged', async () => {
     await using empty = await createEmptyDatabase(database)
     await restoreTo(empty.url, file)
     await expect(restoreTo(empty.url, file)).rejects.toThrow(/is not empty: it has the /)
@@ -174,8 +174,8 @@ const changeManifest = (change: (manifest: Manifest) => void) =>
     files.set('manifest.json', Buffer.from(JSON.stringify(changed)))
   })
 
-describe('a backup is rejected with the name of the file, and no row is written,', () => {
-  it('for one flipped bit in any of its files', async () => {
+describe('a backup is rejected with the name of the broken file, and no row is written,', () => {
+  it('if one bit of any of its files is flipped', async () => {
     const whole = await readFile(file)
     const names = [
       ...manifest.tables.flatMap(({ parts }) => parts.map(({ name }) => name)),
@@ -196,7 +196,7 @@ describe('a backup is rejected with the name of the file, and no row is written,
     expect(await empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).toEqual([])
   })
 
-  it('for a flipped bit in the name of a file', async () => {
+  it('if one bit in the name of a file is flipped', async () => {
     const changed = await readFile(file)
     const at = changed.indexOf('tables/job/000001.copy\0')
     changed[at] = (changed[at] ?? 0) ^ 1
@@ -204,7 +204,7 @@ describe('a backup is rejected with the name of the file, and no row is written,
     await expectRefusal(join(folder, 'flipped.tar'), /is damaged or cut after tables\//)
   })
 
-  it('for a missing part, and for an additional part', async () => {
+  it('if a file is missing, or one is added', async () => {
     const missing = await writeChanged((files) => files.delete('tables/job/000001.copy'), { sums: false })
     await expectRefusal(missing, /is damaged: tables\/job\/000001.copy is missing/)
     const unlisted = await writeChanged((files) => files.delete('tables/job/000001.copy'))
@@ -213,7 +213,7 @@ describe('a backup is rejected with the name of the file, and no row is written,
     await expectRefusal(more, /has files that manifest.json does not name/)
   })
 
-  it('for a truncation at any position', async () => {
+  it('if it is cut off at any position', async () => {
     const { length } = await readFile(file)
     const path = join(folder, 'cut.tar')
     for (const left of [length - 512, length - 1_024, length - 2_000, Math.floor(length / 2), 1_000, 512]) {
@@ -223,7 +223,7 @@ describe('a backup is rejected with the name of the file, and no row is written,
     }
   })
 
-  it('for a newer version, another build, and another kind of file', async () => {
+  it('if it comes from a newer version or another build, or is another kind of file', async () => {
     const newer = await changeManifest(({ migrations }) =>
       migrations.push({ name: '29990101000000_later', checksum: '0'.repeat(64) }),
     )
@@ -242,7 +242,7 @@ describe('a backup is rejected with the name of the file, and no row is written,
     await expectRefusal(path, /is compressed: decompress it first with "zstd -d"/)
   })
 
-  it('for a row that PostgreSQL rejects', async () => {
+  it('if PostgreSQL rejects one of its rows', async () => {
     const path = await writeChanged((files) => {
       const name = 'tables/feed_head/000001.copy'
       const body = Buffer.from('2\t0\t0\n')

@@ -30,7 +30,7 @@ async function withServer<T>(
   }
 }
 
-it('a restored snapshot has every byte, and a job that was submitted with it before the backup runs in it', async () => {
+it('a restored snapshot has every byte, and a job submitted with it before the backup runs with its files', async () => {
   await using kept = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'berth-backup-snapshot-'))
   kept.defer(() => rm(folder, { recursive: true, force: true }))

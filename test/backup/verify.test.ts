@@ -60,7 +60,7 @@ describe('backup verify', () => {
     await changeVersion(-1) // for the self-check after each test
   })
 
-  it('leaves no process and no folder, also after kill -9 at any time', async () => {
+  it('leaves no process and no folder behind, also after kill -9 at any time', async () => {
     const file = join(folder, 'backup.tar')
     await backUpTo(file, database.url)
     const temporary = await mkdtemp(join(folder, 'tmp-'))

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { makeDataDirectory } from '../../src/config/data-directory.ts'
 import { makeDirectory } from '../support/directory.ts'
 
-test('a data directory that is not writable is rejected in one line', async () => {
+test('a data directory that is not writable is rejected with a message of one line', async () => {
   const folder = makeDirectory()
   const file = join(folder, 'file')
   await writeFile(file, '')
@@ -22,7 +22,7 @@ test('a data directory that is not writable is rejected in one line', async () =
 })
 
 test.runIf(process.platform === 'linux')(
-  'a data directory in a file system that cannot hold folders is rejected',
+  'a data directory in a file system that does not support folders is rejected',
   () => {
     const script = `
     import { makeDataDirectory } from '${new URL('../../src/config/data-directory.ts', import.meta.url)}'
@@ -60,7 +60,7 @@ describe('a data directory that other accounts could change is rejected with the
     expect(() => makeDataDirectory(path, 0o700)).toThrow(text)
   })
 
-  test('if a parent folder is world-writable, also behind a link', async () => {
+  test('if a parent folder is world-writable, also if the path leads through a link', async () => {
     const open = join(folder, 'open')
     await chmod(folder, 0o711)
     await mkdir(join(open, 'in'), { recursive: true })

@@ -33,7 +33,7 @@ it('a node has the address of its engine, its certificates and its data roots', 
   ])
 })
 
-it('an address without user, port and path leaves the first two to ssh, and uses the socket of Docker', () => {
+it('an address without user, port and path leaves user and port to ssh, and uses the socket of Docker', () => {
   const { pools } = load(withNodes(node('gpu1', "engine: 'ssh://gpu1'")))
   const ssh = { user: null, host: 'gpu1', port: null, socket: '/var/run/docker.sock' }
   expect(pools[0].nodes?.[0]?.engine).toMatchObject({ ssh })
@@ -75,16 +75,16 @@ it.each([
   ],
   ['TLS for ssh', node('a', "engine: 'ssh://a', tls: { ca: c, cert: d, key: e }"), 'tls: is not used with ssh://a'],
   ['data roots without an engine', node('a', 'data: { roots: { d: /d } }'), 'data: is used only with engine'],
-])('%s is refused', (_, nodes, message) => expect(refusal(withNodes(nodes))).toContain(message))
+])('the configuration with %s is refused', (_, nodes, message) => expect(refusal(withNodes(nodes))).toContain(message))
 
-it('an engine of a node is rejected for other executors', () => {
+it('an engine of a node is rejected if its pool has another executor than container', () => {
   const nodes = node('a', "engine: 'ssh://a'")
   expect(refusal(withNodes(nodes, 'executors: [local, container]'))).toContain(
     'engine: is not used by local, container',
   )
 })
 
-it('jobs on other machines require an address of the server, and jobs on this machine do not', () => {
+it('a configuration with jobs on other machines needs an address of the server, one with jobs on this machine does not', () => {
   const pool = (engine: string) =>
     `pools: [{ name: lab, executor: container, nodes: [${node('a', `engine: '${engine}'`)}] }]`
   expect(refusal(pool('ssh://a'))).toContain('server.publicUrl: is missing: jobs on other machines need an address')

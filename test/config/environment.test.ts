@@ -13,14 +13,14 @@ describe('secrets in files', () => {
   }
   const loadWith = (env: Record<string, string>) => loadConfig({ argv: [], env, readFile })
 
-  it('are read like their variables, without the newline at the end', () => {
+  it('are read like variables, without the newline at the end of the file', () => {
     const config = loadWith({ DATABASE_URL_FILE: '/run/url', BERTH_BOOTSTRAP_TOKEN_FILE: '/run/token' })
     expect(config.database.url).toBe('postgresql://berth@db/berth')
     expect(config.auth.bootstrapToken).toBe('a-secret-token')
     expect(JSON.stringify(config.serverEnvironment)).not.toContain('a-secret-token')
   })
 
-  it('are rejected if a file is missing, or the variable is set too', () => {
+  it('are rejected if the file is missing, or if the variable is set too', () => {
     expect(() => loadWith({ DATABASE_URL_FILE: '/run/none' })).toThrow(
       'DATABASE_URL_FILE: the file /run/none cannot be read (ENOENT: no such file); check its path and owner',
     )

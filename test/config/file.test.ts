@@ -40,7 +40,7 @@ test.each([
   ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) that contains itself; correct the YAML'],
   [`pools: ${'['.repeat(50_000)}`, 'correct the YAML'],
   ['# \n'.repeat(400_000), 'has 1200000 characters; keep it below 1048576'],
-])('a malformed file is refused in one line: %.60s', (yaml, refusal) => {
+])('a malformed configuration file is refused with a message of one line: %.60s', (yaml, refusal) => {
   const path = written(yaml)
   expect(() => load(path)).toThrow(new RegExp(`^${path}: [^\\n]*$`))
   expect(() => load(path)).toThrow(refusal)
@@ -57,7 +57,7 @@ test('an error message shows only the beginning of a long value', () => {
   expect(() => load(written('x'.repeat(1_000_000)))).toThrow(/^the file: "x{199}… is not a YAML mapping; .{1,60}$/)
 })
 
-test('a named pipe, a device and a folder are rejected without blocking', () => {
+test('a named pipe, a device or a folder as configuration file is rejected without blocking', () => {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   for (const path of [pipe, '/dev/zero'])
@@ -66,13 +66,13 @@ test('a named pipe, a device and a folder are rejected without blocking', () => 
   expect(load('/dev/null').logLevel).toBe('info')
 })
 
-test('a file that is not UTF-8 is rejected', () => {
+test('a configuration file that is not UTF-8 is rejected', () => {
   const path = join(folder, 'latin1.yaml')
   writeFileSync(path, Buffer.from('dataDir: /srv/gr\xf6\xdfe', 'latin1'))
   expect(() => load(path)).toThrow(`${path}: cannot be read (it is not in UTF-8)`)
 })
 
-test('the pipe of a shell is accepted', () => {
+test('the configuration file may be a pipe of the shell', () => {
   const program = `import { loadConfig } from './src/config.ts'
     import { readText } from './src/config/read-text.ts'
     console.log(loadConfig({ argv: ['--config', process.argv[1]], env: {}, readFile: readText }).logLevel)`

@@ -3,7 +3,7 @@ import { formatGreeting } from '../../src/config/greeting.ts'
 
 const ready = { version: '1.0.0', url: 'http://127.0.0.1:4000', port: 4000, singleUser: true }
 
-it('the greeting shows the URL of the server, and commands that reach it', () => {
+it('the greeting shows the URL of the server, and commands that connect to it', () => {
   expect(formatGreeting(ready)).toMatch(/is ready at http:\/\/127\.0\.0\.1:4000\n/)
   expect(formatGreeting({ ...ready, url: 'http://127.0.0.1:4100', port: 4100 })).toMatch(
     /BERTH_URL=http:\/\/127\.0\.0\.1:4100 \S+ submit/,

@@ -15,7 +15,7 @@ function load(s3: object) {
   return loadConfig({ argv: ['--config', path], env: { SECRET: 'by-variable' }, readFile: readText }).files.s3
 }
 
-test('the secret of the bucket is read from a variable or from a file beside the configuration', () => {
+test('the secret key of the bucket is read from a variable, or from a file relative to the configuration', () => {
   writeFileSync(join(folder, 's3-secret'), 'by-file\n')
   const read = { ...given, region: 'us-east-1' }
   expect(load({ ...given, secretAccessKey: `\${SECRET}` })).toEqual({ ...read, secretAccessKey: 'by-variable' })

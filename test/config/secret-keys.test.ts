@@ -15,7 +15,7 @@ async function write(name: string, text: string, mode = 0o600): Promise<string> 
 }
 const newKey = () => randomBytes(32).toString('base64')
 
-test('the first start creates a key that only its account can read, and later starts read it', async () => {
+test('the first start creates a key file that only its account can read, and later starts read it', async () => {
   const first = readSecretKeyFiles({ keyFile: null, oldKeyFile: null }, folder)
   expect(first).toEqual([expect.objectContaining({ length: 32 })])
   expect((await stat(join(folder, 'secrets.key'))).mode & 0o777).toBe(0o600)
@@ -23,7 +23,7 @@ test('the first start creates a key that only its account can read, and later st
   expect(await readdir(folder)).toEqual(['secrets.key'])
 })
 
-test('the new key is listed before the old one', async () => {
+test('after a rotation the new key is listed before the old one', async () => {
   const [keyFile, oldKeyFile] = [await write('new', newKey()), await write('old', newKey())]
   const [current, old] = readSecretKeyFiles({ keyFile, oldKeyFile }, folder)
   expect([current, old]).not.toContain(undefined)

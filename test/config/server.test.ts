@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config.ts'
 const load = (yaml: string) => loadConfig({ argv: ['--config', 'berth.yaml'], env: {}, readFile: () => yaml })
 
 describe('trusted proxies', () => {
-  it('are addresses and networks', () => {
+  it('may be addresses and networks', () => {
     const { trustedProxies } = load('server: { trustedProxies: [127.0.0.1, 10.0.0.0/8, "fd00::/8"] }').server
     expect(trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
     for (const wrong of ['proxy.example.org', '10.0.0.0/33', '10.0.0.0/', '"*"'])
@@ -14,7 +14,7 @@ describe('trusted proxies', () => {
 })
 
 describe('a certificate', () => {
-  it('is read from files beside the configuration, and requires a public URL', () => {
+  it('is read from files relative to the configuration, and requires a public URL', () => {
     const { tls } = load(
       'server: { publicUrl: "https://berth.example.org", tls: { cert: a.crt, key: /keys/a.key } }',
     ).server

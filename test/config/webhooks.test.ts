@@ -46,11 +46,11 @@ test.each([
   [{ filter: { pool: ['a'] } }, 'webhooks[0].filter.pool: is not a known key; did you mean pools?'],
   [{ filter: { labels: { k: 1 } } }, 'webhooks[0].filter.labels.k: 1 is not a string; put it in quotes'],
   [{ name: 'a b' }, 'webhooks[0].name: "a b" is not a name'],
-])('a wrong value is refused by name: %j', (change, refusal) => {
+])('an endpoint with a wrong value is refused with the name of the field: %j', (change, refusal) => {
   expect(() => load([{ ...good, ...change }])).toThrow(refusal)
 })
 
-test('names of endpoints are unique, and there are at most 20 endpoints', () => {
+test('the names of endpoints must be unique, and at most 20 endpoints are allowed', () => {
   expect(() => load([good, good])).toThrow('webhooks[1].name: "ci" is defined twice')
   const many = Array.from({ length: 21 }, (_, i) => ({ ...good, name: `n${i}` }))
   expect(() => load(many)).toThrow('webhooks: has 21 entries; keep at most 20')

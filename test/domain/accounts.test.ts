@@ -17,7 +17,7 @@ const below = fc.array(fc.constantFrom('a', 'b', 'x~y', 'sub'), { maxLength: 3 }
 const under = (account: string, more: string) => (more === '' ? account : `${account}.${more}`)
 
 describe('accounts', () => {
-  test('an account below a user’s own account belongs to no other user', () => {
+  test('an account below the own account of a user belongs to no other user', () => {
     fc.assert(
       fc.property(name, name, below, (one, other, more) => {
         fc.pre(one !== other)
@@ -27,7 +27,7 @@ describe('accounts', () => {
     expect(toOwnAccount('john.doe')).toBe('users.john~doe')
   })
 
-  test('accounts of a user or team share one fair share, except accounts with a weight and the accounts above them', () => {
+  test('the accounts below a user or team share its fair share, unless one of them has a weight of its own', () => {
     const teams = ['ml', 'lab.one']
     const owner = fc.oneof(name.map(toOwnAccount), fc.constantFrom(...teams))
     fc.assert(
@@ -54,7 +54,7 @@ describe('accounts', () => {
   })
 })
 
-describe('charged accounts and their fair share', async () => {
+describe('charged accounts and their fair share:', async () => {
   const { database, it } = await openTestDomain({
     pool: { policy: 'FAIR_SHARE', weights: { 'ml.heavy': 2 }, scheduling: {} },
   })
@@ -81,7 +81,7 @@ describe('charged accounts and their fair share', async () => {
     expect(await findViolations(sql)).toEqual([])
   })
 
-  test('a member of the parent team may charge a team with a dotted name, and not the reverse', async () => {
+  test('a member of a parent team may charge a team below it; a member of that team may not charge the parent', async () => {
     const eve = await it.user('eve', 'RESEARCHER')
     const part = newId('team', 1)
     await sql.query("INSERT INTO team (id, name, account) VALUES ($1, 'ml.part', 'ml.part')", [part])

@@ -23,7 +23,7 @@ const ageings: Ageing[] = bands.flatMap((band) =>
 )
 const each = moments.flatMap((moment) => ageings.map((ageing) => ({ ageing, moment })))
 
-test('a priority rises by 10 for every full threshold, up to 30', () => {
+test('a priority rises by 10 for every full starvation threshold of waiting, up to 30', () => {
   const at = (band: number, wait: number) =>
     computeEffectivePriority(
       { band, overridden: false, open: true, sinceMs: nowMs - wait },
@@ -33,7 +33,7 @@ test('a priority rises by 10 for every full threshold, up to 30', () => {
   expect([at(20, 1_000), at(30, 9_000), at(25, 9_000)]).toEqual([30, 30, 25])
 })
 
-test('a wait that began within a millisecond has risen by its due time', () => {
+test('a priority has risen at the computed time of its rise, also if the wait began between two milliseconds', () => {
   for (let tenths = 240; tenths < 20_000; tenths++) {
     const ageing = { band: 0, overridden: false, open: true, sinceMs: tenths / 10 }
     const dueMs = findNextRiseMs(ageing, { nowMs: ageing.sinceMs, thresholdMs: 1_000 }) ?? 0
@@ -42,7 +42,7 @@ test('a wait that began within a millisecond has risen by its due time', () => {
 })
 
 describe('ageing is computed consistently', () => {
-  test('for the time of the next rise', () => {
+  test('for the next rise: the priority rises exactly at the computed time', () => {
     for (const { ageing, moment } of each) {
       const now = computeEffectivePriority(ageing, moment)
       const at = (ms: number) => computeEffectivePriority(ageing, { ...moment, nowMs: ms })
@@ -52,7 +52,7 @@ describe('ageing is computed consistently', () => {
     }
   })
 
-  test('for the entries of a band with a given priority now', () => {
+  test('for the entries of a band that have a given priority now', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open } }) => open)) {
       const { sinceMs } = ageing
       const mine = listAgedSteps(ageing, moment).filter(
@@ -62,7 +62,7 @@ describe('ageing is computed consistently', () => {
     }
   })
 
-  test('for the entries of a band ahead of a priority', () => {
+  test('for the entries of a band that are ahead of a priority', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open, overridden } }) => open && !overridden))
       for (const priority of bands) {
         const { wholeMs, tiedMs } = computeCutoffs(ageing.band, priority, moment)
@@ -74,7 +74,7 @@ describe('ageing is computed consistently', () => {
       }
   })
 
-  test('for the priority computed in SQL', async () => {
+  test('in SQL and in TypeScript', async () => {
     const database = await createDatabase()
     const rows = await database.db.sql.query<Ageing & Moment & { priority: number }>(
       `SELECT q.band, l.overridden, q.open, q.since AS "sinceMs", q.now AS "nowMs", pl.threshold AS "thresholdMs", (${effectivePrioritySql.replaceAll(

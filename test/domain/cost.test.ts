@@ -117,7 +117,7 @@ test.each<[string, Record<string, unknown>, number]>([
   expect(await costs(await it.submit(spec))).toEqual({ counted: expected, cost: null })
 })
 
-test('without rates the cost of a job is the estimate of its submitter, also after its end', async () => {
+test('without rates, the cost of a job is the estimate of its submitter, even after its end', async () => {
   await apply()
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, estimatedCost: 2 })
   const startedAt = await start(id, 1)
@@ -133,7 +133,7 @@ test('the measured cost of a run, from RUNNING to its end, replaces the expected
   expect(await costs(id)).toEqual({ counted: 2, cost: 2 })
 })
 
-test('a restarted job counts the measured cost of its first run plus the expected cost of the next', async () => {
+test('the cost of a restarted job is the measured cost of its first run plus the expected cost of the next', async () => {
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, restartable: true })
   const first = await start(id, 1)
   const lost = { reason: 'NODE_LOST', runEnds: 'INTERRUPTED' } as const
@@ -162,7 +162,7 @@ test('the expected cost covers all retry attempts, so a retry never exceeds the 
   expect(await costs(id)).toEqual({ counted: 12, cost: 12 })
 })
 
-test('a job that was never RUNNING costs 0, and a clock that went back makes no cost negative', async () => {
+test('the cost of a job that was never RUNNING is 0, and is never negative after the clock was set back', async () => {
   const waiting = await it.submit({ resources, maxRunTimeSeconds: 3_600 })
   await cancelJob(it.domain, it.admin, { jobId: waiting })
   expect(await costs(waiting)).toEqual({ counted: 0, cost: 0 })
@@ -172,7 +172,7 @@ test('a job that was never RUNNING costs 0, and a clock that went back makes no 
   expect(await costs(back)).toEqual({ counted: 0, cost: 0 })
 })
 
-test('cost quotas and cost rules count expected cost, then measured cost', async () => {
+test('cost quotas and cost rules use the expected cost, and later the measured cost', async () => {
   await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600 }, ann)
   const again = { resources, maxRunTimeSeconds: 3_600 }
@@ -206,7 +206,7 @@ describe('a job with unlimited run time on resources with a price', () => {
       ?.state
 
   test.each([forever, { ...forever, estimatedCost: 1 }, { resources, preemptable: true }])(
-    'exceeds every cost limit: %j',
+    'exceeds every quota on cost: %j',
     async (spec) => {
       await quota('BLOCK')
       expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', message: remedy, limit: 1_000, used: 0 })
@@ -234,7 +234,7 @@ describe('a job with unlimited run time on resources with a price', () => {
     expect(other).toMatchObject({ warnings: [] })
   })
 
-  test('is accepted if its resources have no price, or if cost is not limited', async () => {
+  test('is accepted if its resources have no price, or if cost is not limited by a quota', async () => {
     expect(await submit(forever)).toMatchObject({ warnings: [] })
     await quota('BLOCK')
     await apply({ ...rates, cpuHour: 0 })
@@ -249,7 +249,7 @@ describe('without rates, the cost of a job that ends before it ran is refunded',
   const used = async () => (await readQuotaUsage(it.domain, ann)).map((one) => one.used)
   const spec = { resources, estimatedCost: 5 }
 
-  test('is refunded once when the job is cancelled repeatedly and concurrently', async () => {
+  test('only once if the job is cancelled repeatedly and concurrently', async () => {
     await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
     const [one, two] = [await it.submit(spec, ann), await it.submit(spec, ann)]
     expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', used: 10 })

@@ -9,7 +9,7 @@ const bits = (id: string) =>
 
 const nowMs = Date.UTC(2026, 10, 21, 12, 34, 56, 789)
 
-test('an id is a UUIDv7: milliseconds, version 7, variant 10', () => {
+test('an id is a UUIDv7: a time in milliseconds, version 7 and variant 10', () => {
   for (let n = 0; n < 1_000; n++) {
     const value = bits(newId('job', nowMs))
     expect(value < 1n << 128n).toBe(true)
@@ -19,7 +19,7 @@ test('an id is a UUIDv7: milliseconds, version 7, variant 10', () => {
   }
 })
 
-test('all 62 random bits of an id vary', () => {
+test('all 62 random bits of an id vary between ids', () => {
   let ones = 0n
   let zeros = 0n
   for (let n = 0; n < 1_000; n++) {
@@ -41,6 +41,6 @@ test('ids of the same millisecond differ', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('an id names its kind', () => {
+test('an id begins with the kind of its object', () => {
   expect(newId('job', nowMs)).toMatch(/^job_[0-9a-hjkmnp-tv-z]{26}$/)
 })

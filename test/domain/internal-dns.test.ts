@@ -10,7 +10,7 @@ it.each([
   ['ml', 'dns-ml-web'],
   ['users.ann', 'dns-users-ann-web'],
   ['users.john~doe', 'dns--82d6b4dceb993c57-web'],
-])('the internal name of a job of account %s is %s', (account, name) => {
+])('the internal DNS name of a job of the account %s is %s', (account, name) => {
   expect(addDnsPrefix('web', account)).toBe(name)
   expect(addDnsPrefix(name, account)).toBe(name)
   expect(removeDnsPrefix(name, account)).toBe('web')
@@ -35,7 +35,7 @@ it('DNS prefixes of different accounts never overlap', () => {
     }
 })
 
-it('an internal name that is too long with its prefix is refused', () => {
+it('an internal name that is too long together with its prefix is refused', () => {
   const violations = (given: string, account = 'users.ann') => {
     const internalDns = { name: addDnsPrefix(given, account), ports: [] }
     return listDnsNameViolations({ internalDns, account }).map(({ message }) => message)

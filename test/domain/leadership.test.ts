@@ -86,8 +86,8 @@ const hasty: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
 }
 
-describe('a process that cannot serve its key', () => {
-  test('leaves the leadership to a process that can', async () => {
+describe('a process that cannot serve its pool', () => {
+  test('leaves the leadership to a process that can serve it', async () => {
     const asked = Promise.withResolvers<void>()
     const canServe = async () => {
       asked.resolve()
@@ -100,7 +100,7 @@ describe('a process that cannot serve its key', () => {
     expect(unable.history).toEqual([])
   })
 
-  test('leads if no other process competes', async () => {
+  test('becomes leader if no other process competes', async () => {
     const unable = contend('a', { clock: hasty, canServe: async () => false })
     await until(() => leads(unable), { what: 'it leads' })
   })
@@ -123,7 +123,7 @@ describe('a process that cannot serve its key', () => {
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
 
-  test('stays leader behind a connection pooler, where it cannot see other processes', async () => {
+  test('stays leader behind a connection pooler, because it cannot see other processes there', async () => {
     const first = contend('a', { clock: hasty, direct: false, canServe: async () => true })
     await leader()
     contend('b', { clock: hasty, direct: false, canServe: async () => true })
@@ -147,7 +147,7 @@ async function competesTwice() {
   return found.length === 2
 }
 
-describe('two contenders', () => {
+describe('two competing processes', () => {
   test('elect exactly one leader', async () => {
     contend('a')
     contend('b')
@@ -156,7 +156,7 @@ describe('two contenders', () => {
     expect(contenders.flatMap(({ history }) => history)).toEqual([1])
   })
 
-  test('hand over when the leader stops', async () => {
+  test('hand the leadership over when the leader stops', async () => {
     contend('a')
     const first = await leader()
     const second = contend('b')
@@ -166,7 +166,7 @@ describe('two contenders', () => {
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
 
-  test('hand over without advisory locks as well', async () => {
+  test('hand the leadership over without advisory locks as well', async () => {
     const first = contend('a', { direct: false })
     await leader()
     const second = contend('b', { direct: false })
@@ -175,7 +175,7 @@ describe('two contenders', () => {
     expect(second.history).toEqual([2])
   })
 
-  test('continue under a later epoch after the leader’s connection broke', async () => {
+  test('elect a leader with a later epoch after the connection of the leader broke', async () => {
     contend('a')
     contend('b')
     const first = await leader()
@@ -209,7 +209,7 @@ describe('a frozen leader', () => {
     expect(contender.history).toEqual([6])
   })
 
-  test('steps down when it thaws under a newer epoch, without disturbing the new leader', async () => {
+  test('steps down when it thaws and another process has a newer epoch, without disturbing the new leader', async () => {
     const clock = createFakeClock()
     const old = contend('old', { clock })
     await until(() => leads(old), { what: 'the old one leads' })
@@ -226,7 +226,7 @@ describe('a frozen leader', () => {
     expect(next.history).toEqual([2])
   })
 
-  test('does not block for more than two leases if it froze as a contender holding the next lock', async () => {
+  test('that held the next lock as a contender does not block others for more than two leases', async () => {
     const frozen = await frozenLeader(5)
     await frozen.query('SELECT pg_advisory_lock($1, hashtext($2))', [advisoryLocks.leadership, `${key}:6`])
     await database.moveTime(2 * leaseTtlMs + 1_000)
@@ -259,8 +259,8 @@ test('a leader renews its lease', async () => {
   expect(contender.history).toEqual([1])
 })
 
-describe('the fence', () => {
-  test('admits the current epoch only', async () => {
+describe('the fence of decisions', () => {
+  test('admits only the current epoch', async () => {
     contend('a')
     await leader()
     const { db } = database
@@ -269,7 +269,7 @@ describe('the fence', () => {
     await expect(db.transaction((sql) => fence(sql, { pool: 'other', epoch: 1, holder: 'a' }))).rejects.toThrow(Fenced)
   })
 
-  test('rejects the holder of a lost take-over, whose epoch another process got', async () => {
+  test('rejects a process whose take-over was lost, because another process got the epoch', async () => {
     const lost = contend('a')
     await leader()
     // A failover lost the take-over of process a, and then process b took over.
@@ -282,7 +282,7 @@ describe('the fence', () => {
     expect(await row()).toEqual({ epoch: 1, holder: 'b' })
   })
 
-  test('rejects every process after a clean hand-over', async () => {
+  test('rejects every process after a regular hand-over', async () => {
     const first = contend('a')
     await leader()
     await first.leadership.stop()
@@ -291,7 +291,7 @@ describe('the fence', () => {
     )
   })
 
-  test('delays a take-over until the decision is committed', async () => {
+  test('delays a take-over until a decision that is being committed has ended', async () => {
     const frozen = await frozenLeader(5)
     let taken: Contender | undefined
     await database.db.transaction(async (sql) => {
@@ -317,7 +317,7 @@ describe('the fence', () => {
     ).length > 0
 })
 
-describe('two copies of a data directory', () => {
+describe('two copies of a data directory:', () => {
   /** Collects the logged warnings. */
   function listening() {
     const said: string[] = []
@@ -327,7 +327,7 @@ describe('two copies of a data directory', () => {
     return { log, said }
   }
 
-  test('the copy logs the conflict beside a running leader, and leads after that died', async () => {
+  test('the copy logs the conflict while the original leads, and leads after the original has stopped', async () => {
     const original = contend('a', { place: 'boot:1:1' })
     await leader()
     const { log, said } = listening()

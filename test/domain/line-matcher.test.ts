@@ -72,7 +72,7 @@ const patterns = [
   '(?:en)d',
 ]
 
-test.each(patterns)('a pattern matches the same lines as in JavaScript: %s', (pattern) => {
+test.each(patterns)('a pattern matches the same lines as a regular expression of JavaScript: %s', (pattern) => {
   for (const ignoreCase of [false, true]) {
     const wanted = new RegExp(pattern, ignoreCase ? 'iu' : 'u')
     const matcher = new LineMatcher(pattern, { regex: true, ignoreCase })
@@ -84,7 +84,7 @@ test.each(patterns)('a pattern matches the same lines as in JavaScript: %s', (pa
   }
 })
 
-test('a plain text is matched literally', () => {
+test('a text that is not a pattern is matched literally', () => {
   const found = (query: string, ignoreCase = false) =>
     findLines(new LineMatcher(query, { regex: false, ignoreCase }), text)
   expect(found('a.b')).toEqual(['a.b'])
@@ -102,7 +102,7 @@ test('the last line may have no newline', () => {
   expect(matcher.matchesAtEnd()).toBe(true)
 })
 
-test('bytes that are not UTF-8 are one character each', () => {
+test('each byte that is not UTF-8 is matched as one character', () => {
   const matcher = new LineMatcher('^a..b$', exact)
   const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x62, 10])
   matcher.reset()
@@ -138,7 +138,7 @@ test.each([
     ],
   ],
   ['q', 'banana', []],
-])('the matches of %s in %s are located', (pattern, line, places) => {
+])('the matches of the pattern %s in %s are located', (pattern, line, places) => {
   const found = new LineMatcher(pattern, exact).ranges(line, 100)
   expect(found.map(({ start, end }) => [start, end])).toEqual(places)
 })
@@ -148,7 +148,7 @@ test('the number of located matches is limited', () => {
 })
 
 test.each(['', 'a\nb', 'x'.repeat(256), '(', 'a**', '*', '^*', '[', '\\b', '(?=a)', 'a{300}', '(a{50}){50}'])(
-  'a pattern is refused: %j',
+  'the pattern %j is refused',
   (pattern) => expect(() => new LineMatcher(pattern, exact)).toThrow(BadPattern),
 )
 
@@ -160,7 +160,7 @@ const nextBit = () => {
 }
 const bits = Array.from({ length: 20_000 }, nextBit).join('')
 
-test.each(costly)('the work of a pattern is linear in the text, and a call stops at its limit: %s', (pattern) => {
+test.each(costly)('a pattern takes work that is linear in the text, and stops at its limit of work: %s', (pattern) => {
   const matcher = new LineMatcher(pattern, exact)
   const bytes = Buffer.from(bits)
   /** Work of a transition from 200 active steps, and of a call. */
@@ -175,13 +175,13 @@ test.each(costly)('the work of a pattern is linear in the text, and a call stops
   expect(matcher.work).toBeLessThan(bits.length * atMost)
 })
 
-test('the work to locate matches in a line is limited', () => {
+test('the work to locate the matches in a line is limited', () => {
   const matcher = new LineMatcher('(a.{80}|b.{80})*c', exact)
   expect(matcher.ranges(bits.slice(0, 2_000), 100)).toEqual([])
   expect(matcher.work).toBeLessThan(105_000)
 })
 
-test('locating matches in a line counts as work at each place where one may begin, and for each character', () => {
+test('locating matches counts as work for each position where a match may begin, and for each character', () => {
   const nowhere = new LineMatcher('y{3,80}', exact)
   expect(nowhere.ranges('x'.repeat(1_000), 100)).toEqual([])
   expect(nowhere.work).toBeGreaterThan(20_000)

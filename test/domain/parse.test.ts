@@ -13,7 +13,7 @@ test.each([
   [{ workdir: 'rel' }, ['spec.workdir: Must be an absolute path (given: "rel")']],
   [{ workdir: 'x'.repeat(65) }, ['spec.workdir: Must be an absolute path']],
   [{ workdir: `/${'x'.repeat(100)}` }, ['spec.workdir: Must have at most 100 characters']],
-])('refusing %j names the field, the rule, and a short value', (input, messages) => {
+])('the refusal of %j contains the field, the rule and a short value', (input, messages) => {
   expect(refusalOf(input).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual(messages)
 })
 

@@ -45,7 +45,7 @@ test.each([
     ['preemptable was set to false', 'restartable was set to false'],
   ],
 ])(
-  'interactive, preemptable and restartable are normalised, with a default maximum run time: %o',
+  'interactive, preemptable and restartable get consistent values, with a default maximum run time: %o',
   async (given, flags, maxRunTimeSeconds, told) => {
     const { spec, warnings } = await taken(given)
     expect(spec).toMatchObject({ ...flags, maxRunTimeSeconds })
@@ -54,20 +54,20 @@ test.each([
   },
 )
 
-test('a bid is a whole number from 0, or null', async () => {
+test('a bid must be a whole number from 0, or null', async () => {
   expect((await taken({ bid: 42 })).spec.bid).toBe(42)
   expect((await taken({ bid: 2_147_483_647 })).spec.bid).toBe(2_147_483_647)
   expect((await taken({})).spec.bid).toBeNull()
   for (const bid of [-1, 1.5, 2_147_483_648]) expect(await refused({ bid })).toEqual(['bid'])
 })
 
-test('durationSeconds becomes the maximum run time; different values are refused', async () => {
+test('durationSeconds becomes the maximum run time; if both are given and differ, the job is refused', async () => {
   expect((await taken({ durationSeconds: 60 })).spec).toMatchObject({ durationSeconds: 60, maxRunTimeSeconds: 60 })
   expect((await taken({ durationSeconds: 60, maxRunTimeSeconds: 60 })).spec.maxRunTimeSeconds).toBe(60)
   expect(await refused({ durationSeconds: 60, maxRunTimeSeconds: 90 })).toEqual(['durationSeconds'])
 })
 
-test('model filters must not be empty or a bare !, and GPU filters require GPUs', async () => {
+test('model filters may not be empty or a bare !, and GPU filters require GPUs', async () => {
   for (const gpuModel of [['v100'], ['!V100'], ['tesla', '!p100'], ['%']])
     expect((await taken(gpus({ gpuModel }))).spec.resources.gpuModel).toEqual(gpuModel)
   for (const filter of ['', '!']) {
@@ -89,7 +89,7 @@ test('model filters must not be empty or a bare !, and GPU filters require GPUs'
   expect((await taken(gpus({ cudaVersion: '12.9', gpuMemoryGib: 81 }))).spec.resources.gpu).toBe(2)
 })
 
-test('gpuIds must be distinct, exist, and suffice for the requested GPUs', async () => {
+test('gpuIds must be distinct, exist in the pool, and be enough for the requested GPUs', async () => {
   expect((await taken(gpus({ gpuIds: [1, 2] }))).spec.resources).toMatchObject({ gpuIds: [1, 2], anyGpu: false })
   const { spec, warnings } = await taken(gpus({ gpuIds: [2, 2, 3] }))
   expect(spec.resources.gpuIds).toEqual([2, 3])
@@ -120,7 +120,7 @@ test('replicas require InfiniBand, GPUs, GPU memory and a GPU model', async () =
   expect((await taken(replicas(whole))).spec.resources.replicas).toBe(2)
 })
 
-test('unknown reservations and queues are refused, never ignored', async () => {
+test('unknown capacity reservations and queues are refused', async () => {
   expect((await taken({ resumable: true })).spec.resumable).toBe(true)
   expect((await taken({ resumable: false })).spec.resumable).toBe(false)
   expect(await refused({ capacityReservationId: 'reservation_x' })).toEqual(['capacityReservationId'])

@@ -13,7 +13,7 @@ test.for([
   [{ nodeCount: 3, processesPerNode: 2 }, 3, 6, 2],
   [{ nodeCount: 3 }, 3, 3, 1],
 ] as const)(
-  'resources %j make %i nodes, %i processes, at most %i on one node',
+  'resources %j need %i nodes and %i processes, at most %i of them on one node',
   ([asked, nodes, processes, perNode]) => {
     const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
     expect(toShape(resources)).toMatchObject({
@@ -31,6 +31,6 @@ test.for<[Partial<Resources>, string]>([
   [{ gpu: 2, gpuIds: [0, 3] }, '2 GPUs (with ids 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
-])('named GPUs appear in the description of a job: %j is %s', ([asked, words]) => {
+])('named GPUs appear in the description of a job: %j becomes %s', ([asked, words]) => {
   expect(describeShape(toShape(resourcesOf(asked)))).toContain(words)
 })

@@ -4,7 +4,7 @@ import { specFields } from '../../src/domain/input.ts'
 
 const missing = (executor: string) => specFields.filter((field) => !supportsField(executor, field))
 
-test('executors support all fields but those that they refuse', () => {
+test('executors support all fields of a spec except those that they refuse', () => {
   expect(missing('simulated')).toEqual([])
   expect(missing('kubernetes')).toEqual([
     'handler',

@@ -75,7 +75,7 @@ const edited: Record<string, Edited> = {
 }
 
 describe.each(Object.entries(edited))('a change of the %s', (kind, { table, create, change, remove }) => {
-  test('raises the version, and is refused for an old version', async () => {
+  test('raises the version of the object, and is refused for an old version', async () => {
     const { id } = await create()
     expect(await readVersion(table, id)).toBe(1)
     await change({ id, expectedVersion: 1 })
@@ -93,7 +93,7 @@ describe.each(Object.entries(edited))('a change of the %s', (kind, { table, crea
     await remove({ id, expectedVersion: 3 })
   })
 
-  test('succeeds for one of two users with the same version', async () => {
+  test('succeeds for only one of two users with the same version', async () => {
     const { id } = kind === 'user' ? await createUser(domain, admin, { name: 'ben', level: 'VIEWER' }) : await create()
     const settled = await Promise.allSettled([1, 2, 3].map(() => change({ id, expectedVersion: 1 })))
     expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
@@ -113,7 +113,7 @@ test('a change of members raises the versions of the team and of the user', asyn
   expect(await read()).toEqual([3, 3])
 })
 
-test('a node keeps its version while only its free amounts change', async () => {
+test('the version of a node stays the same when only its free resources change', async () => {
   const [node] = await database.db.sql.query<{ id: string }>("SELECT id FROM node WHERE name = 'n1'")
   const id = node?.id ?? ''
   const before = await readVersion('node', id)
@@ -122,7 +122,7 @@ test('a node keeps its version while only its free amounts change', async () => 
   expect(await readVersion('node', id)).toBe(before)
 })
 
-test('the limits of a pool and of its scopes have one version', async () => {
+test('the limits of a pool and of its scopes share one version', async () => {
   const read = async () => (await readLimitsVersions(database.db.sql, ['sim'])).get('sim')
   expect(await read()).toBe(1)
   const scope = { pool: 'sim', scope: 'PROJECT', name: 'p' }

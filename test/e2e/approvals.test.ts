@@ -36,7 +36,7 @@ const over = (id: string) =>
     { what: 'the job is over' },
   )
 
-test('a blocked job does not start while others run, and starts once approved', async () => {
+test('a blocked job does not start while others run, and starts once it is approved', async () => {
   const blocked = await api.submit({ command: ['sleep', '0.2'], estimatedCost: 60 })
   for (let n = 0; n < 10; n++) {
     await over(await api.submit({ command: ['true'], maxRunTimeSeconds: 60 }))

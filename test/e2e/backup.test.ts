@@ -105,7 +105,9 @@ async function hashOutput(api: Api, jobId: string): Promise<string> {
 
 const stateOf = async (api: Api, id: string) => (await jobOf(api, id)).state
 
-test('a backup restored on an empty machine has data, audit log, output and keys', { timeout: 400_000 }, async () => {
+test('a backup restored on an empty machine has the data, the audit log, the output and the keys', {
+  timeout: 400_000,
+}, async () => {
   const { server, api } = await start(join(folder, '.'))
   const prints = await api.submitAll(Array.from({ length: 5 }, () => printing))
   const sleeps = await api.submitAll([{ command: ['sleep', '600'] }, { command: ['sleep', '600'], restartable: true }])
@@ -174,7 +176,7 @@ async function exchange(first: TestDatabase, second: EmptyDatabase) {
   await client.end()
 }
 
-test('a server that still runs is fenced after a restore, and then adopts its running job', {
+test('a server that still runs is fenced off after a restore, and then continues its running job', {
   timeout: 400_000,
 }, async () => {
   const database = kept.use(await createDatabase())

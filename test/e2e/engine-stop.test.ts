@@ -43,7 +43,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
     )
 
   test.each<NodeJS.Signals>(['SIGTERM', 'SIGKILL'])(
-    'that gets %s interrupts its jobs, and restartable jobs run again',
+    'that gets %s interrupts its jobs, and the restartable jobs run again',
     { timeout: 300_000 },
     async (signal) => {
       const wait = 'echo "run $BERTH_RUN"; [ "$BERTH_RUN" = 1 ] || exit 0'

@@ -85,7 +85,7 @@ const caughtUp = (stream: Listening, wanted: () => Promise<string[]>) =>
     what: 'the stream has each event once',
   })
 
-test('after a failover that lost transactions, every stream resets and continues with the stored state', async () => {
+test('after a failover that lost transactions, every stream sends a reset and continues with the stored state', async () => {
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const updates = listen(updatesQuery)
   const tail = listen(tailQuery, { jobId: kept })
@@ -134,7 +134,7 @@ test('after a failover that lost transactions, every stream resets and continues
 const runs = Array.from({ length: isWhole ? 10 : 1 }, (_, index) => index + 1)
 
 test.each(runs)(
-  'a stream opened after a failover that lost transactions shows no lost job (run %i)',
+  'a stream opened after a failover that lost transactions does not show the lost job (run %i)',
   async () => {
     const updates = listen(updatesQuery)
     await api.submit(delayed)
@@ -164,7 +164,7 @@ test.each(runs)(
   240_000,
 )
 
-test('after a failover to a synchronous standby, no stream resets, and each event arrives once', async () => {
+test('after a failover to a synchronous standby, no stream sends a reset, and each event arrives once', async () => {
   await database.commitOnBoth()
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const tail = listen(tailQuery, { jobId: kept })

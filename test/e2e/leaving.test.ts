@@ -54,7 +54,7 @@ describe('a server behind a balancer', () => {
     expect(entry?.ip).toBe('198.51.100.7')
   })
 
-  it('is not ready immediately after TERM, and serves all other requests until its time is over', async () => {
+  it('is not ready immediately after TERM, but serves all requests until its drain time is over', async () => {
     const readiness = async () => (await fetch(`${server.url}/readyz`)).status
     const api = connectApi(server.url, token)
     expect(await readiness()).toBe(200)

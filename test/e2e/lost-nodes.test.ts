@@ -91,7 +91,7 @@ describe.skipIf(conf === undefined)('a resumable job on Slurm', async () => {
       env: { ...process.env, SLURM_CONF: conf },
     })
 
-  test('continues on the other node when its node is down', { timeout: 300_000 }, async () => {
+  test('continues on the other node if its node is down', { timeout: 300_000 }, async () => {
     const post = `echo "authorization: Bearer $BERTH_TOKEN" | curl -sf "$BERTH_URL/graphql" -H @- -H 'content-type: application/json' -d "$1"`
     const spec = { command: ['/bin/sh', '-c', resumable(post)], workdir: '/', resources: { memoryBytes: 64 * 2 ** 20 } }
     let down = ''
@@ -124,7 +124,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 4, memory
   const { api, server } = await openServer(config)
   proxy.moveTo(server.url)
 
-  test('continues in a new container when its container was removed', { timeout: 300_000 }, async () => {
+  test('continues in a new container if its container was removed', { timeout: 300_000 }, async () => {
     const script = busyboxPost + resumable('post "$1" | grep -q SaveClosureSuccess')
     const spec = { command: ['/bin/sh', '-c', script], resources: { memoryBytes: 64 * 2 ** 20 } }
     const { first, second } = await goOn(api, spec, ({ nativeId }) =>

@@ -70,7 +70,7 @@ async function demandRefusals() {
   }
 }
 
-test('during a database outage, callers get an error, and streams continue afterwards without a loss', async () => {
+test('during a database outage calls fail with an error; afterwards streams continue without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
   // The clients do not reconnect, so these connections must survive.
@@ -110,7 +110,7 @@ test('during a database outage, callers get an error, and streams continue after
   for await (const { data } of queue) if (data?.['workloadStatus'].running === 0) break // it tells of the end, too
 })
 
-test('sessions that PostgreSQL terminates repeatedly only cause delays', async () => {
+test('sessions that PostgreSQL terminates repeatedly cause only delays', async () => {
   const { sql } = database.db
   const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }))
   const done = async (ids: readonly string[]) =>
@@ -137,7 +137,7 @@ test('sessions that PostgreSQL terminates repeatedly only cause delays', async (
 /** The interruption is shorter than a lease: the leader loses its lock, and leads again at once. */
 const shortBreakMs = 400
 
-test('a leader that is disconnected briefly leads again and starts the waiting jobs', async () => {
+test('a leader that is disconnected for a short time leads again, and starts the waiting jobs', async () => {
   const leads = 'SELECT epoch::int AS epoch FROM scheduler_leader'
   const specs = Array.from({ length: 18 }, () => ({
     command: ['sleep', '0.2'],
@@ -161,7 +161,7 @@ test('a leader that is disconnected briefly leads again and starts the waiting j
 /** Components of the server that an outage affects, each with a line when it begins and when it ends. */
 const partsMax = 25
 
-test('the log has one line for each component that an outage affects, without a stack', () => {
+test('the log has one line without a stack for each component that an outage affects', () => {
   const lines = server.output().match(/^\{.*$/gm) ?? []
   const troubles = lines.filter((line) => line.includes('"trouble"'))
   expect(troubles.length).toBeGreaterThan(0)

@@ -56,7 +56,7 @@ interface Job {
 }
 
 describe('spec.outputs', () => {
-  it('keeps the matching files of a failed run, and no others', async () => {
+  it('keeps the matching files of a failed run, and only those', async () => {
     const script = 'mkdir -p runs/a; echo 1,2 >m.csv; echo x >runs/a/w.txt; echo y >other; exit 3'
     const { state, files, told } = await run(script, '--out', 'runs/**', '--out', '*.csv')
     expect(state).toBe('FAILED')
@@ -92,13 +92,13 @@ describe('spec.outputs', () => {
 })
 
 describe('berth artifact', () => {
-  it('puts a file under the name of an output file, which remains one artifact', async () => {
+  it('stores a file under the name of an output file, which remains one artifact', async () => {
     const { files, told } = await run('echo 1 >m; berth artifact put m --name m; echo 2 >n', '--out', '*')
     expect(files.map(({ name }) => name)).toEqual(['m', 'n'])
     expect(told).toBe('Stored 2 output files')
   })
 
-  it('puts a file from inside a job, and lists, prints and copies the files of a job', async () => {
+  it('stores a file from inside a job, and lists, prints and copies the files of a job', async () => {
     const script =
       'mkdir d; printf "a,b\\n" >d/m.csv; head -c 40000 /dev/urandom >d/big; cp d/big d/same; berth artifact put d/m.csv --name put.csv'
     const { id, files } = await run(script, '--out', 'd/')
@@ -142,7 +142,7 @@ describe('berth artifact', () => {
     expect((await line.berth('artifact', 'get', '@last')).stderr).toContain('has no files')
   })
 
-  it('goes on where a download was cut', async () => {
+  it('resumes a download at the position where it was cut off', async () => {
     const script = 'mkdir d; for i in 1 2 3; do head -c 1500000 /dev/urandom >d/$i; done; echo x >d/small'
     const { id } = await run(script, '--out', 'd/')
     const proxy = await startProxy(server.url)

@@ -62,7 +62,7 @@ test('maxStartAttempts limits the attempts of a start', async () => {
   expect(runs.map(({ number }) => number)).toEqual([1, 2])
 })
 
-test('nodeLostAfterSeconds sets when an unreachable node counts as lost', async () => {
+test('nodeLostAfterSeconds sets after which time an unreachable node is lost', async () => {
   const ids = await inBoth({ SIM_RUN_SECONDS: 3_600 })
   await reach(ids, ['RUNNING', 'RUNNING'])
   await silence('s1', 'p1')

@@ -103,7 +103,7 @@ test('a retry with noWait starts now under its own key, or is rejected and store
   expect(entry).toEqual({ detail: { retryOf: original } })
 })
 
-test('a stored key returns its job for retry, preview and noWait, even if the original was deleted', async () => {
+test('a stored key returns its job for a retry, a preview and noWait, even if the original was deleted', async () => {
   const wish = { overrides: { notBefore: '2026-01-01T00:00:00+01:00' }, idempotencyKey: `key-${original}` }
   const { job } = await retryNow(wish)
   const id = job?.id ?? ''
@@ -117,7 +117,7 @@ test('a stored key returns its job for retry, preview and noWait, even if the or
   expect(await preview(wish)).toMatchObject({ wouldBe: 'SUCCEEDED', idempotentJob: { id } })
 })
 
-test.each([preview, retryNow])('$name is rejected like any retry', async (form) => {
+test.each([preview, retryNow])('$name is rejected for the same reasons as a retry', async (form) => {
   const alive = await api.submit({ command: ['sleep', '60'] })
   expect(await form({}, alive)).toMatchObject({ code: 'INVALID_STATE' })
   expect(await form({}, 'job_none')).toMatchObject({ code: 'NOT_FOUND' })

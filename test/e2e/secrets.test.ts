@@ -226,7 +226,7 @@ async function breakDatabase(person: Person) {
 }
 
 it(
-  'no secret appears where other users may read',
+  'secrets appear nowhere that other users may read',
   async () => {
     const ann = await addPerson('ann', 'RESEARCHER')
     const lea = await addPerson('lea', 'LEAD')

@@ -36,7 +36,7 @@ const ends = (jobId: string) =>
     what: 'the job has ended',
   })
 
-test('while the database hangs, calls get an error and a server can stop; afterwards work continues', async () => {
+test('while the database does not respond, calls fail and a server can stop; afterwards work continues', async () => {
   await ends(await api.submit({ command: ['true'] }))
   door.freeze()
   const stopped = other.end()

@@ -96,7 +96,7 @@ describe('berth submit --here', () => {
     })
   })
 
-  it('takes all files of a folder outside of git, with their modes', async () => {
+  it('takes all files of a folder that is not in git, with their modes', async () => {
     await write({
       'run.sh': '#!/bin/sh\necho "ran in $(basename "$(pwd)")"',
       'deep/er/a': 'a',
@@ -118,7 +118,7 @@ describe('berth submit --here', () => {
     expect((await submit('--', 'true')).stderr).toMatch(/^snapshot \w+…: 2 files, 15 B \(1 new, 8 B sent\)\n/)
   })
 
-  it('runs the files as they were at the submission, also in a retry, without changes by earlier runs', async () => {
+  it('runs the files as they were at the submission, also in a retry, and without changes by earlier runs', async () => {
     await write({ a: 'as it was', go: 'x' })
     const gate = makeDirectory()
     const command = `until [ -e ${gate}/go ]; do sleep 0.02; done; cat a; echo changed > a; mkdir -p ro; chmod 555 ro`
@@ -134,7 +134,7 @@ describe('berth submit --here', () => {
     })
   })
 
-  it('rejects files that cannot be part of a snapshot, with their names', async () => {
+  it('rejects files that cannot be part of a snapshot, and names them', async () => {
     await write({ a: 'a' })
     await symlink('/etc/passwd', join(folder, 'absolute'))
     await symlink('../x', join(folder, 'upwards'))
@@ -152,7 +152,7 @@ describe('berth submit --here', () => {
     expect((await submit('--exclude', 'absolute', '--exclude', 'upwards', '--', 'true')).code).toBe(0)
   })
 
-  it('lists the largest files of a folder above the limit', async () => {
+  it('lists the largest files if the folder exceeds the limit', async () => {
     await write({ small: 'a', 'data/l[1].bin': 'x'.repeat(90_000), 'data/m.bin': 'y'.repeat(50_000) })
     const { code, stderr } = await submit('--', 'true')
     expect(code).toBe(3)
@@ -166,7 +166,7 @@ describe('berth submit --here', () => {
     expect((await submit('--', 'true')).stderr).toContain('has 24 files, and a snapshot has at most 20')
   })
 
-  it('rejects options of snapshots without --here', async () => {
+  it('rejects the options of snapshots without --here', async () => {
     expect((await line.berth('submit', '--include', 'x', '--', 'true')).stderr).toContain(
       '--include and --exclude need --here',
     )

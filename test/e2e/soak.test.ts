@@ -7,7 +7,7 @@ import { isWhole } from '../support/whole.ts'
 /** `npm run soak` runs this for longer. */
 const load = isWhole ? { seconds: 5, clients: 24, oldJobs: 20_000 } : { seconds: 1.5, clients: 12, oldJobs: 2_000 }
 
-test('mixed submissions over three servers get the expected responses, and no response is UNAVAILABLE', {
+test('mixed submissions to three servers get the expected responses, and none is UNAVAILABLE', {
   timeout: 300_000,
 }, async () => {
   await using database = await createDatabase()

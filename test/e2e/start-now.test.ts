@@ -57,7 +57,7 @@ async function preview(): Promise<Answer> {
 const machine = async () =>
   (await data(asked.url, '{ system { loadAvg5Min memoryPercent } }'))['system'] as Record<string, number | null>
 
-test('previewJob and noWait without a leader fail as UNAVAILABLE after five seconds, and write no rows', async () => {
+test('without a leader, previewJob and noWait fail as UNAVAILABLE after five seconds, and write no rows', async () => {
   const unavailable = {
     __typename: 'UnavailableProblem',
     code: 'UNAVAILABLE',
@@ -73,7 +73,7 @@ test('previewJob and noWait without a leader fail as UNAVAILABLE after five seco
   expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
 })
 
-test('a leader in another process responds to previews, reports its machine and applies limits', async () => {
+test('a leader in another process answers previews, reports its machine and applies limits', async () => {
   const leader = await start('scheduler,api')
   try {
     const reported = await until(

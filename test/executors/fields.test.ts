@@ -194,13 +194,13 @@ async function verdictOf(executor: string, name: string): Promise<'HONOURED' | '
   return JSON.stringify(without) === JSON.stringify(having) ? 'BERTH' : 'HONOURED'
 }
 
-test('every spec field has a sample', () => {
+test('every field of a spec has a sample', () => {
   const { resources, ...plain } = runOf({}).spec
   const names = [...Object.keys(plain), ...Object.keys(resources).map((name) => `resources.${name}`)]
   expect(Object.keys(samples).toSorted()).toEqual(names.toSorted())
 })
 
-describe.each(Object.keys(askedOf))('executor %s', (executor) => {
+describe.each(Object.keys(askedOf))('the executor %s', (executor) => {
   const isBerths = (name: string) => ofBerth.has(name) || notHere[executor]?.has(name) === true
 
   test.each(Object.keys(samples))('honours or refuses the field %s', async (name) => {

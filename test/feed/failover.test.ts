@@ -115,9 +115,9 @@ const pastHead = async (jobId: string, sql: Sql) => {
 }
 
 test.each([
-  ['before it gives positions again', undefined],
-  ['after it gave the same positions again', pastHead],
-])('jobUpdates restarts with a reset %s', async (_when, then) => {
+  ['before the database reuses the lost positions', undefined],
+  ['after the database has reused the lost positions', pastHead],
+])('jobUpdates restarts with a reset after a failover, %s', async (_when, then) => {
   const { jobId, lostId, position, stream } = await streamOfLost()
   await failOverAndWake(position, (sql) => then?.(jobId, sql) ?? Promise.resolve())
   const { position: head, mark } = await feed.head()
@@ -134,7 +134,7 @@ test.each([
   await Promise.all([stream.return(), later.return()])
 })
 
-test('jobStatus restarts with a reset, or ends if its job is lost', async () => {
+test('jobStatus restarts with a reset after a failover, or ends if its job is lost', async () => {
   const jobId = await queuedJob()
   await sequence()
   const { position } = await feed.head()
@@ -160,7 +160,7 @@ test('jobStatus restarts with a reset, or ends if its job is lost', async () => 
   await stream.return()
 })
 
-test('jobStatus that is opened after a failover shows the state in the database', async () => {
+test('jobStatus that is opened after a failover shows the state that the database has', async () => {
   const { jobId, position, stream } = await streamOfLost()
   await stream.return()
   await failOverAndWake(position)
@@ -204,7 +204,7 @@ test('jobStatus that is opened before the server notices a failover shows no los
   await Promise.all([stream.return(), status.return(), later.return()])
 })
 
-test('events removed by retention or deletion do not count as lost', async () => {
+test('events deleted by retention or with their job do not count as lost', async () => {
   const jobId = await queuedJob()
   const goneId = await queuedJob()
   await sequence()

@@ -76,7 +76,7 @@ const transitions = async (stream: AsyncGenerator<{ kind: string }, void, void>)
   return value as Transitions
 }
 
-test('jobStatus begins with the event of the current state and ends with the final event', async () => {
+test('jobStatus begins with the event of the current state, and ends with the final event', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   const first = await transitions(stream)
@@ -92,7 +92,7 @@ test('jobStatus begins with the event of the current state and ends with the fin
   expect(messages.at(-1)).toMatchObject({ kind: 'transitions', phase: 'LIVE', isFinal: true, cursor: 5 })
 })
 
-test('jobStatus replays from a cursor, in messages of at most 200 events, and ends with the final event despite late reports', async () => {
+test('jobStatus replays from a cursor in messages of at most 200 events, and ends with the final event despite late reports', async () => {
   const jobId = await runningJob()
   for (let more = 0; more < 450; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await end(jobId)
@@ -103,7 +103,7 @@ test('jobStatus replays from a cursor, in messages of at most 200 events, and en
   expect(messages.filter((message) => message.kind === 'transitions' && message.events.length > 200)).toEqual([])
 })
 
-test('jobStatus of a finished job completes at once, with or without events to send', async () => {
+test('jobStatus of a finished job completes at once, whether there are events to send or not', async () => {
   const jobId = await runningJob()
   await end(jobId)
   expect(seqs(await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
@@ -142,7 +142,7 @@ test('a changed waiting reason is sent as a message without events', async () =>
   await stream.return()
 })
 
-test('jobStatus of a deleted job resets and completes', async () => {
+test('jobStatus sends a reset and completes if its job is deleted', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   const { mark } = await transitions(stream)
@@ -152,7 +152,7 @@ test('jobStatus of a deleted job resets and completes', async () => {
   ])
 })
 
-test("jobUpdates reports a deletion to the viewers of the job, once, and after the job's events", async () => {
+test('jobUpdates reports a deletion once to each viewer of the job, after the events of the job', async () => {
   const { position: after } = await feed.head()
   const [kept, mine, other, hers] = [
     await runningJob(ada, { name: 'gone-0' }),
@@ -184,7 +184,7 @@ test("jobUpdates reports a deletion to the viewers of the job, once, and after t
   expect(gone.sort()).toEqual([mine, other].sort())
 })
 
-test('a filter by state reports the deletion of a job in any state, because its events are gone', async () => {
+test('jobUpdates with a filter by state reports the deletion of a job in any state, because its events are deleted', async () => {
   const { position: after } = await feed.head()
   const done = await runningJob()
   await end(done)
@@ -194,7 +194,7 @@ test('a filter by state reports the deletion of a job in any state, because its 
   await running.return()
 })
 
-test('a cursor beyond retention, or beyond the job, resets and continues with the stored events', async () => {
+test('a cursor older than retention, or beyond the events of the job, causes a reset, and the stored events follow', async () => {
   const jobId = await runningJob()
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
@@ -207,7 +207,7 @@ test('a cursor beyond retention, or beyond the job, resets and continues with th
   expect(seqs(late)).toEqual([5])
 })
 
-test('jobUpdates loses and repeats no event of twelve writers, and keeps their order', async () => {
+test('jobUpdates neither loses nor repeats events of twelve writers, and keeps their order', async () => {
   const jobs = await Promise.all(Array.from({ length: 12 }, () => runningJob()))
   const { position: after } = await feed.head()
   const total = 12 * 40
@@ -243,7 +243,7 @@ test('jobUpdates loses and repeats no event of twelve writers, and keeps their o
     )
 })
 
-test('a filter matches an event if the job matched before or after it, and jobs of others stay hidden', async () => {
+test('a filter matches an event if the job matched before or after it; jobs of other users stay hidden', async () => {
   const { position: after } = await feed.head()
   const mine = await runningJob(ada, { name: 'train-1' })
   await runningJob(ada, { name: 'other' })
@@ -264,7 +264,7 @@ test('a filter matches an event if the job matched before or after it, and jobs 
   expect(await read({ ids: [mine], finishedAfter: new Date(0) }, 2)).toEqual([4, 5])
 })
 
-test('a reader that falls behind the ring continues from the database', async () => {
+test('a reader that falls behind the events in memory continues from the database', async () => {
   const jobId = await runningJob()
   const { position: after } = await feed.head()
   const stream = feed.jobUpdates({ viewer: ada, after })
@@ -282,7 +282,7 @@ test('a reader that falls behind the ring continues from the database', async ()
   await stream.return()
 })
 
-test('jobUpdates resets if its cursor is older than retention', async () => {
+test('jobUpdates sends a reset if its cursor is older than retention', async () => {
   await runningJob()
   await database.db.sql.query('UPDATE feed_head SET forgotten = position - 2')
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT forgotten FROM feed_head)')
@@ -293,7 +293,7 @@ test('jobUpdates resets if its cursor is older than retention', async () => {
   await stream.return()
 })
 
-test('jobUpdates restarts if the position of its cursor now has another event', async () => {
+test('jobUpdates sends a reset if the position of its cursor now has another event', async () => {
   await runningJob()
   const { position, mark } = await feed.head()
   await runningJob()
@@ -315,7 +315,7 @@ test('jobUpdates restarts if the position of its cursor now has another event', 
 
 const aMoment = new Date('2026-01-01T12:00:00Z')
 
-test('silent streams get heartbeats, whose cursor is after filtered events', async () => {
+test('silent streams get heartbeats, whose cursor is after the events that the filter left out', async () => {
   const clock = createFakeClock()
   const quiet = createFeed({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
@@ -339,7 +339,7 @@ test('silent streams get heartbeats, whose cursor is after filtered events', asy
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
-test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps for 15 s, once per heartbeat', async (name) => {
+test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s wakes up every 15 s for its heartbeat', async (name) => {
   const jobId = await runningJob()
   const open = async function* (own: { clock: Clock; time: Time }) {
     yield* await createFeed({ db: database.db, wakeups, ...own, log })[name]({ viewer: ada, jobId })
@@ -358,7 +358,7 @@ test('streams without wake-ups receive the same events by polling', async () => 
   await deaf.stop()
 })
 
-test('an outage of the database only delays streams', async () => {
+test('an outage of the database only delays the streams', async () => {
   const jobId = await runningJob()
   const after = (await feed.head()).position - 1
   const silent = createFeed({
@@ -377,7 +377,7 @@ test('an outage of the database only delays streams', async () => {
   await Promise.all([status.return(), updates.return()])
 })
 
-test('closed streams release all resources, wherever they wait', async () => {
+test('closed streams release all resources, wherever they were waiting', async () => {
   const jobId = await runningJob()
   const streams = [
     ...(await Promise.all(Array.from({ length: 20 }, () => feed.jobStatus({ viewer: ada, jobId, after: 3 })))),

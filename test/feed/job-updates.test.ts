@@ -42,7 +42,7 @@ const transitions = async (stream: AsyncGenerator<JobUpdatesMessage, void, void>
   return value as Transitions
 }
 
-test('a filter by reason, node or start matches before and after an event, and a deletion', async () => {
+test('a filter by reason, node or start time matches before and after an event, and for a deletion', async () => {
   const { position: after } = await feed.head()
   const mine = await addRunningJob()
   await addRunningJob()
@@ -82,7 +82,7 @@ test('a filter by reason, node or start matches before and after an event, and a
   await gone.return()
 })
 
-test('jobUpdates sends progress to readers that request it, also progress that was missed in an interruption', async () => {
+test('jobUpdates sends progress to readers that request it, even progress that they missed in an interruption', async () => {
   const bobId = await addUser(sql, 'bob')
   const report = (jobId: string, fraction: number) =>
     sql.query('UPDATE job SET progress_fraction = $2, told_at = berth_now() WHERE id = $1', [jobId, fraction])

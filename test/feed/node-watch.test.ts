@@ -50,7 +50,7 @@ it.each([
   for (const each of [same, again]) each.cut()
 })
 
-it('watchers of a pool share its reads, and the reads stop with the last watcher', async () => {
+it('watchers of a pool share its queries, which stop with the last watcher', async () => {
   const statements = server.countStatements()
   const began = performance.now()
   const streams = await Promise.all(Array.from({ length: 20 }, () => server.nodeWatch.watch('sim')))

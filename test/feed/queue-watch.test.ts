@@ -29,7 +29,7 @@ async function nextWith(stream: Stream, wanted: (numbers: QueueCounts) => boolea
 
 const nobodyWatches = () => until(() => server.queueWatch.openWatchers() === 0, { what: 'all streams are closed' })
 
-it('all watchers of a pool share one read, and each sees only permitted jobs', async () => {
+it('all watchers of a pool share one query, and each sees only the jobs that they may see', async () => {
   const { admin, queueWatch } = server
   const ada = await server.user('ada', 'RESEARCHER')
   const bob = await server.user('bob', 'RESEARCHER')
@@ -60,7 +60,7 @@ it('all watchers of a pool share one read, and each sees only permitted jobs', a
   for (const jobId of jobs) await cancelJob(server.domain, admin, { jobId })
 })
 
-it('snapshots are sent at most four times a second, and at least every 15 seconds', async () => {
+it('snapshots of the queue are sent at most four times a second, and at least every 15 seconds', async () => {
   const clock = createFakeClock()
   const watch = createQueueWatch({ ...server.domain, clock })
   const stream = await watch.watch(server.admin, 'sim')
@@ -98,7 +98,7 @@ it('snapshots are sent at most four times a second, and at least every 15 second
   await cancelJob(server.domain, server.admin, { jobId })
 })
 
-it('a snapshot is sent when only a waiting reason has changed', async () => {
+it('a snapshot of the queue is sent even if only a waiting reason has changed', async () => {
   const { domain, admin } = server
   const leader = await createLeader(domain, 'sim')
   const jobId = await server.submit({ project: 'x', resources: { cpu: 17 } })
@@ -154,7 +154,7 @@ it.each([
   ['a socket that says complete', streamSocket, 'leave'],
   ['a socket that vanishes', streamSocket, 'cut'],
   ['an SSE stream that is aborted', streamSse, 'cut'],
-] as const)('%s releases all resources', async (_what, open, how) => {
+] as const)('%s releases all resources of its watcher', async (_what, open, how) => {
   const streams = [open(server.url, query), open(server.url, query)]
   for (const stream of streams) await stream.next()
   expect(server.queueWatch.openWatchers()).toBe(2)

@@ -16,7 +16,7 @@ function open() {
   return { sent, complaints, unblock: unblocked.resolve, ...reports }
 }
 
-it('metrics that arrive during a report are sent together, and of each step only the newest values', async () => {
+it('metrics added during a report are sent together afterwards, with only the newest value of each step', async () => {
   const { sent, unblock, settled, metrics, progress } = open()
   void metrics({ loss: 3 }, 1)
   void metrics({ loss: 2, acc: 0.5 }, 2)
@@ -36,7 +36,7 @@ it('metrics that arrive during a report are sent together, and of each step only
   ])
 })
 
-it('if there are too many unsent metrics, every second one of each name is dropped, except the newest', async () => {
+it('if too many metrics are unsent, every second one of each name is dropped, except the newest', async () => {
   const { sent, unblock, settled, metrics } = open()
   void metrics({ begin: 1 })
   for (let step = 0; step <= 500; step++) void metrics({ a: step, b: step }, step)
@@ -46,7 +46,7 @@ it('if there are too many unsent metrics, every second one of each name is dropp
   expect(ofB?.map(({ step }) => step)).toEqual(Array.from({ length: 251 }, (_, i) => 2 * i))
 })
 
-it('a metric that is not finite is omitted with a line in the log', async () => {
+it('a metric that is not a finite number is left out, with a line in the log', async () => {
   const { sent, complaints, unblock, settled, metrics } = open()
   unblock()
   await metrics({ loss: Number.NaN })

@@ -28,7 +28,7 @@ test('reopening a log returns its current position', async () => {
   expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
 })
 
-test('of several pumps that append at the same head, only one writes', async () => {
+test('of several pumps that append at the same position, only one writes', async () => {
   const { sql, head, read } = await newLog()
   const pumps = Array.from({ length: 12 }, (_, pump) =>
     append(sql, head, { pieces: [out(`pump ${pump}\n`)], position: pump, bytesMax }),
@@ -39,7 +39,7 @@ test('of several pumps that append at the same head, only one writes', async () 
   expect((await read()).lines).toHaveLength(1)
 })
 
-test('a sealed log accepts no output, and its open lines have ended', async () => {
+test('a sealed log accepts no output, and has no incomplete lines', async () => {
   const { sql, runId, head } = await newLog()
   const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
   await sealLog(sql, [runId])
@@ -94,7 +94,7 @@ test('a chunk has at most 1,024 segments, also after chunks are merged', async (
   }
 })
 
-test('a log over its limit continues with one growing gap', async () => {
+test('a log above its limit continues with one gap that grows', async () => {
   const { sql, head, read } = await newLog()
   const limit = { position: null, bytesMax: 10 }
   let at = await append(sql, head, { pieces: [out('12345\n'), out('abcdefgh')], ...limit })
@@ -128,7 +128,7 @@ test('a log continues with bytes after its limit was raised', async () => {
   ])
 })
 
-test('a gap ends the open lines, and its offsets are not reused', async () => {
+test('a gap ends incomplete lines, and its offsets are not used again', async () => {
   const { sql, head, read } = await newLog()
   const pieces = [out('cut'), { gap: 'LOST', bytes: 100 } as const, out('next\n')]
   await append(sql, head, { pieces, position: null, bytesMax })
@@ -140,7 +140,7 @@ test('a gap ends the open lines, and its offsets are not reused', async () => {
   expect(page.cursor).toMatchObject({ run: 1, offset: 108 })
 })
 
-test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap has a reason: %s', async (gap) => {
+test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap has the reason %s', async (gap) => {
   const { sql, head, read } = await newLog()
   await append(sql, head, { pieces: [{ gap, bytes: 0 }], position: null, bytesMax })
   expect((await read()).gaps).toMatchObject([{ startOffset: 0, endOffset: 1, reason: gap }])

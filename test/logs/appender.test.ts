@@ -33,7 +33,7 @@ function noting(): { sql: Sql; names: (string | undefined)[] } {
   }
 }
 
-test('small appends of many runs share a statement, for new and existing logs', async () => {
+test('small appends of many runs share one statement, for new and existing logs', async () => {
   const { sql, names } = noting()
   const append = createAppender(sql)
   const runs = await newRuns(30)
@@ -50,7 +50,7 @@ test('small appends of many runs share a statement, for new and existing logs', 
   }
 })
 
-test('a large append is stored with its own statement', async () => {
+test('a large append has its own statement', async () => {
   const { sql, names } = noting()
   const [run] = await newRuns(1)
   const bytes = randomBytes(logChunkBytesMax + 5)
@@ -96,7 +96,7 @@ test('an append that the database rejects does not affect other appends', async 
   expect(texts).toEqual(['text\n', 'text\n', '', 'text\n', 'text\n'])
 })
 
-test('if many processes write at the same head, only one pump succeeds', async () => {
+test('if many processes write at the same position, only one pump succeeds', async () => {
   const appenders = Array.from({ length: 4 }, () => createAppender(database.db.sql))
   const runs = await newRuns(20)
   const pumps = appenders.flatMap((append, n) =>

@@ -20,7 +20,7 @@ const never = new AbortController().signal
 const deaf = { on: () => () => undefined }
 const letterAt = (offset: number) => String.fromCharCode(97 + (Math.floor(offset / blockBytes) % 26))
 
-test('a batch does not change while its reader holds it, even if more output follows', async () => {
+test('a batch does not change while its reader uses it, even if more output follows', async () => {
   const { db } = database
   const { jobId, runId } = await addJob(db.sql, userId)
   const fresh = createFreshOutput()

@@ -127,8 +127,8 @@ async function pagesOf(jobId: string, streams: readonly LogStream[], linesMax: n
   return pages
 }
 
-describe('for any output, split in any way,', () => {
-  test('pages of any size give the same text and lines', async () => {
+describe('for any output, however it is split,', () => {
+  test('pages of any size return the same text and lines', async () => {
     await fc.assert(
       fc.asyncProperty(writes, chosen, fc.integer({ min: 1, max: 50 }), async (parts, streams, linesMax) => {
         const { jobId, write, finish } = await newLog()
@@ -149,7 +149,7 @@ describe('for any output, split in any way,', () => {
     )
   })
 
-  test('pages read after every write give the same text of a stream, without split characters', async () => {
+  test('pages that are read after every write return the same text of a stream, without split characters', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 1, max: 20 }), async ({ stream, parts }, linesMax) => {
         const { jobId, write, finish } = await newLog()
@@ -174,7 +174,7 @@ describe('for any output, split in any way,', () => {
     )
   })
 
-  test('a tail gives the same text from every cursor that it returned', async () => {
+  test('a tail returns the same text from each of its cursors', async () => {
     const wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
     const fresh = createFreshOutput()
     const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log, fresh })
@@ -236,7 +236,7 @@ describe('for any output, split in any way,', () => {
   })
 })
 
-test('a long line is split into pieces with the same number and without split characters', async () => {
+test('a long line is split into pieces with the same line number and without split characters', async () => {
   const { jobId, write, finish } = await newLog()
   const long = '€'.repeat(100_000)
   await write([{ stream: 'STDOUT', bytes: Buffer.from(`${long}\nshort\n`) }])
@@ -266,7 +266,7 @@ test.for([
   ['\u001b(', 2],
   ['\u001b(B', 0],
   ['\u001b[3\nx', 0],
-] as const)('%j ends with %d bytes of an incomplete escape sequence', ([text, count]) => {
+] as const)('%j ends with an incomplete escape sequence of %d bytes', ([text, count]) => {
   expect(countBegunBytes(Buffer.from(text))).toBe(count)
 })
 
@@ -278,6 +278,6 @@ test.for([
   [[0x80], 0],
   [[0xff], 0],
   [[0xc3], 1],
-] as const)('bytes %j end with %d bytes of an incomplete character', ([numbers, count]) => {
+] as const)('the bytes %j end with an incomplete character of %d bytes', ([numbers, count]) => {
   expect(countBegunBytes(Buffer.from(numbers))).toBe(count)
 })

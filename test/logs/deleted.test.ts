@@ -14,7 +14,7 @@ const database = await openDatabase()
 const userId = await addUser(database.db.sql, 'ada')
 const streams = ['STDOUT'] as const
 
-test('a tail resets if its job is deleted during the replay', async () => {
+test('a tail sends a reset if its job is deleted during the replay', async () => {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
   await writeLog(sql, jobId, Array(8).fill(out(`${'x'.repeat(99)}\n`.repeat(2_500))))
@@ -36,6 +36,6 @@ test('a tail resets if its job is deleted during the replay', async () => {
   expect(rest.slice(0, -1).every(({ kind }) => kind === 'batch')).toBe(true)
 })
 
-test('a page of a deleted job is null, and is not marked as the last page', async () => {
+test('a page of a deleted job is null, and does not count as the last page', async () => {
   await expect(readLog(database.db.sql, { jobId: 'job_gone', streams, linesMax: 1 })).rejects.toThrow(LogGone)
 })

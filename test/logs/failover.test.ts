@@ -54,7 +54,7 @@ async function followed(options: { run?: number } = {}) {
 
 const restarted = { kind: 'reset', reason: 'RETENTION', cursor: { run: 1, offset: 0 } }
 
-test.each([{}, { run: 1 }])('a tail of a log that became shorter restarts and continues (%o)', async (options) => {
+test.each([{}, { run: 1 }])('a tail of a log that became shorter sends a reset and continues (%o)', async (options) => {
   const { runId, stream } = await followed(options)
   await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset >= 6', [runId])
   await sql.query('UPDATE run_log SET end_offset = 6 WHERE run_id = $1', [runId])
@@ -68,7 +68,7 @@ test.each([{}, { run: 1 }])('a tail of a log that became shorter restarts and co
   await stream.return()
 })
 
-test('a tail restarts if another run has the same number, even if its log has the same length', async () => {
+test('a tail sends a reset if another run now has the same number, even if its log has the same length', async () => {
   const { jobId, stream } = await followed()
   await replaceRun(sql, jobId)
   await writeLog(sql, jobId, [out('first\n'), out('other.\n')])
@@ -78,7 +78,7 @@ test('a tail restarts if another run has the same number, even if its log has th
   await stream.return()
 })
 
-test('a reader with a cursor beyond the last poll of this process waits for the next poll', async () => {
+test('a reader whose cursor is beyond the log that this process knows waits for the next poll', async () => {
   const { jobId, runId, stream } = await followed()
   const write = await startPump(runId, false)
   await write('third\n')

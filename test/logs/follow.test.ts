@@ -79,7 +79,7 @@ async function nextBatch(stream: AsyncGenerator<TailMessage, void, void>) {
   return value
 }
 
-test('a tail replays, follows, continues with the next run, and ends with one final batch', async () => {
+test('a tail replays the log, follows it, continues with the next run, and ends with one final batch', async () => {
   const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('stored\n'))
   const stream = follow({ jobId })
@@ -101,7 +101,7 @@ test('a tail replays, follows, continues with the next run, and ends with one fi
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
 })
 
-test('a tail takes the output of its process without a query, and queries only after it missed output', async () => {
+test('a tail reads the output of its process without a query, and queries only after it missed output', async () => {
   const fresh = createFreshOutput()
   const deaf: Pick<Wakeups<'log'>, 'on'> = { on: () => () => true }
   let looks = 0
@@ -135,7 +135,7 @@ test('a tail takes the output of its process without a query, and queries only a
   await stream.return()
 })
 
-test('a tail continues after a byte that is not UTF-8, and shows the same text as a page', async () => {
+test('a tail continues after a byte that is not UTF-8, and has the same text as a page', async () => {
   const { jobId, write, finish } = await newJob()
   const stream = follow({ jobId })
   await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
@@ -205,7 +205,7 @@ test('an incomplete line is sent even if timers fire too early', async () => {
   }
 })
 
-test('gaps and retention are reported, not skipped', async () => {
+test('a tail reports gaps and removed output', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('old\n'))
   await database.db.sql.query(
@@ -223,7 +223,7 @@ test('gaps and retention are reported, not skipped', async () => {
   ])
 })
 
-test('a tail whose cursor is beyond the log resets and restarts', async () => {
+test('a tail whose cursor is beyond the log sends a reset and starts from the beginning', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('restored\n'))
   await finish()
@@ -233,7 +233,7 @@ test('a tail whose cursor is beyond the log resets and restarts', async () => {
   ])
 })
 
-test('the tail of a deleted job resets and completes', async () => {
+test('the tail of a deleted job sends a reset and completes', async () => {
   const { jobId, write } = await newJob()
   await write(out('x\n'))
   const stream = follow({ jobId })
@@ -298,13 +298,13 @@ test('a silent tail gets heartbeats', async () => {
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
-test('a silent tail sleeps for 15 s, once per heartbeat', async () => {
+test('a silent tail wakes up once every 15 s, for its heartbeat', async () => {
   const follow = { ...(await newJob()), streams, maxBatchBytes: 65_536 }
   const beat = await measureHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('closed tails release all resources, and the number of statements does not grow with the number of readers', async () => {
+test('closed tails release all resources, and the number of statements does not depend on the number of readers', async () => {
   const { jobId, write, finish } = await newJob()
   const counted = countStatements()
   const open = async (count: number) => {
@@ -344,7 +344,7 @@ function countStatements() {
   }
 }
 
-test('stalled readers cost less than 1 MiB each and do not disturb others', async () => {
+test('stalled readers need less than 1 MiB each and do not delay others', async () => {
   const { jobId, write, finish } = await newJob()
   const part = `${'m'.repeat(1_023)}\n`.repeat(256)
   const parts = 32
@@ -364,7 +364,7 @@ test('stalled readers cost less than 1 MiB each and do not disturb others', asyn
   await Promise.all(others.map((reader) => reader.return()))
 })
 
-test('merging small chunks does not change what readers get', async () => {
+test('readers get the same output while small chunks are merged', async () => {
   const { jobId, runId, write, finish } = await newJob()
   for (let part = 0; part < 40; part++) await write(out(`line ${part}\npart`), err(`e${part}`))
   await finish()

@@ -74,7 +74,7 @@ async function pumped({ clock, taken }: { clock: Clock; taken: (pumping: Promise
   return pages
 }
 
-test('a pump waits for an active reader, which then needs no query', async () => {
+test('a pump waits for an active reader, which then reads without a query', async () => {
   // Only the reader can end the wait of the pump.
   const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms === patienceMs ? 60_000 : ms, signal)
   const clock = { monotonicMs: () => 0, sleep }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { pack, packChunks, readChunk } from '../../src/logs/chunk.ts'
 import { noLines } from '../../src/logs/lines.ts'
 
-test('chunks of every size are compressed with Zstandard and read back unchanged, and a single line is not compressed', () => {
+test('chunks of every size are compressed with Zstandard and read back unchanged; a single line is not compressed', () => {
   for (const size of [1, 2, 31, 32, 254, 255, 256, 257, 70_000]) {
     for (const fill of [
       'one line of a program that tells its progress\n',

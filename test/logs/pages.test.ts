@@ -43,17 +43,17 @@ async function read(jobId: string, meanwhile?: () => Promise<unknown>): Promise<
   return parts.join('')
 }
 
-test('a reader receives every byte over many pages', async () => {
+test('a reader gets every byte over many pages', async () => {
   const { jobId } = await storedJob(4_000)
   expect((await read(jobId)) === text).toBe(true)
 })
 
-test('chunks may be merged while a reader pages', async () => {
+test('chunks may be merged while a reader turns pages', async () => {
   const { jobId, runId } = await storedJob(100)
   expect((await read(jobId, () => mergeChunks(database.db, runId))) === text).toBe(true)
 })
 
-test('a page that failed to load is read again', async () => {
+test('a page that failed to load can be read again', async () => {
   const { jobId } = await storedJob(4_000)
   const outage = { tables: 'log_chunk', failures: 2 }
   expect((await runDuringOutage(database, outage, () => read(jobId))) === text).toBe(true)

@@ -64,7 +64,7 @@ function readAll({ appends, bytesMax, page }: Log, streams: readonly LogStream[]
 test.for<[string, Cutter]>([
   ['text', (stored, options) => cutPassage(stored, 1, options)],
   ['lines', (stored, options) => cutPassageOfLines(stored, 1, { ...options, linesMax: 2_000 })],
-])('passages of %s reach the end of any bytes, and have their text', ([, cutter]) => {
+])('the parts of a search over %s cover any bytes to the end, and contain their text', ([, cutter]) => {
   fc.assert(
     fc.property(log, (given) => {
       readAll(given, ['STDERR'], cutter)
@@ -79,7 +79,7 @@ test.for<[string, Cutter]>([
   )
 })
 
-test('text that is not UTF-8 needs about as many passages as UTF-8 text', () => {
+test('text that is not UTF-8 is searched in about as many parts as UTF-8 text', () => {
   const passagesOf = (line: Buffer) => {
     const bytes = Buffer.alloc(400_000, line)
     const whole = { appends: [[{ stream: 'STDOUT' as const, bytes }]], bytesMax: 65_536, page: 262_144 }

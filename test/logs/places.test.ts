@@ -82,7 +82,7 @@ function counting() {
   return { counted, counter }
 }
 
-test.each([1, 2, 3])('a page starts at any line, in live and merged chunks (seed %i)', async (seed) => {
+test.each([1, 2, 3])('a page can start at any line, in live and merged chunks (seed %i)', async (seed) => {
   const { jobId, runId } = await storeLog(sql, userId, [randomAppends(seed, 150)])
   const [whole] = await readAll(jobId)
   const begins = whole?.lines ?? []
@@ -101,7 +101,7 @@ test.each([1, 2, 3])('a page starts at any line, in live and merged chunks (seed
   expect(beyond.start).toEqual((await readAll(jobId)).at(-1)?.cursor)
 })
 
-test('a page far into a log reads few chunks', async () => {
+test('a page late in a log reads few chunks', async () => {
   const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index + 1} of a long log\n`)
   const appends = Array.from({ length: 40 }, (_, at) => [out(lines.slice(at * 5_000, (at + 1) * 5_000).join(''))])
   const { jobId } = await storeLog(sql, userId, [appends])
@@ -115,7 +115,7 @@ test('a page far into a log reads few chunks', async () => {
   expect(counted.chunks).toBeLessThan(40)
 })
 
-test('a page of a run without output is empty, and a page of a removed line begins with a gap', async () => {
+test('a page of a run without output is empty, and a page that starts at a removed line begins with a gap', async () => {
   const { jobId, runIds } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n')], [out('d\n')]], []])
   expect(await page({ jobId, run: 3, fromLine: 7 })).toMatchObject({ text: '', isFinal: true })
   expect(await page({ jobId, run: 2, fromLine: 2 })).toMatchObject({ text: 'd\n', start: { run: 2, offset: 2 } })
@@ -132,7 +132,7 @@ test('a page of a run without output is empty, and a page of a removed line begi
   expect((await page({ jobId, run: 2, fromLine: 2 })).lines).toMatchObject([{ number: 2, text: 'd' }])
 })
 
-test('a page starts with the first line stored at or after a moment', async () => {
+test('a page can start with the first line stored at or after a given time', async () => {
   const { jobId, runIds } = await storeLog(sql, userId, [
     [[out('a\nb')], [out('egin\nc\n')], [out('d\n')]],
     [[out('e\n')], [out('f\n')]],
@@ -175,7 +175,7 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
   }
 })
 
-test('the last lines of the log are the last page', async () => {
+test('the last page contains the last lines of the log', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n'), err('d\ne')]]])
   expect(await page({ jobId, lastLines: 2 })).toMatchObject({
     text: 'd\ne',
@@ -198,7 +198,7 @@ test.each(['x', 'ü', '\u0001'])('a line longer than a page is read backwards in
   expect(back.length).toBeLessThan(20)
 })
 
-test('a page read backwards has at most 1 MiB as JSON and begins at the start of a line', async () => {
+test('a page read backwards has at most 1 MiB of JSON, and begins at the start of a line', async () => {
   const lines = Array.from({ length: 4_000 }, (_, index) => `${index} ${'y"\\'.repeat(200)}\n`)
   const appends = Array.from({ length: 100 }, (_, at) => [out(lines.slice(at * 40, (at + 1) * 40).join(''))])
   const { jobId } = await storeLog(sql, userId, [appends])
@@ -211,7 +211,7 @@ test('a page read backwards has at most 1 MiB as JSON and begins at the start of
   expect(back.length).toBeLessThan(6)
 })
 
-test('gaps that do not fit on one page are read backwards over several pages', async () => {
+test('gaps that do not fit on one page are spread over several pages when read backwards', async () => {
   const gaps = Array.from({ length: 1_500 }, (): LogPiece => ({ gap: 'LOST', bytes: 1 }))
   const { jobId } = await storeLog(sql, userId, [[[out('a\n'), ...gaps, out('b\n')]]])
   const back = await readBack({ jobId }, 10)
@@ -219,7 +219,7 @@ test('gaps that do not fit on one page are read backwards over several pages', a
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
 })
 
-test('a page read backwards ends before output that was stored later', async () => {
+test('a page read backwards ends before output that was stored after it was requested', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   const head = await append(sql, await openLog(sql, runId), { pieces: [out('a\nb')], position: null, bytesMax })
   const first = await page({ jobId, lastLines: 5 })
@@ -229,7 +229,7 @@ test('a page read backwards ends before output that was stored later', async () 
   expect(await page({ jobId, lastLines: 1 })).toMatchObject({ text: 'bc\n' })
 })
 
-test('each gap is listed with the number of the line after it', async () => {
+test('each gap is listed with the number of the line that follows it', async () => {
   const { jobId, runIds } = await storeLog(sql, userId, [
     [[out('a\n')], [{ gap: 'DISK_FULL', bytes: 7 }], [out('b\nc')], [{ gap: 'LOST', bytes: 3 }]],
     [[out('d\n')]],

@@ -35,15 +35,15 @@ function cutAtRandom(bytes: Buffer, random: () => number): Buffer[] {
   return chunks
 }
 
-describe('a redactor', () => {
-  it('masks a value in one chunk and over several', () => {
+describe('the redactor of secrets', () => {
+  it('masks a value that lies in one chunk or in several', () => {
     const redactor = open('s3cr3t-value')
     expect(redactAll(redactor, ['key s3cr3t-value!\n'])).toBe(`key ${mask}!\n`)
     expect(redactAll(redactor, ['key s3cr3', 't-va', 'lue!\n'])).toBe(`key ${mask}!\n`)
     expect(redactAll(redactor, [...'s3cr3t-values3cr3t-value'])).toBe(mask)
   })
 
-  it('shows the held beginning of a value if the rest does not follow', () => {
+  it('shows the beginning of a value that it held back if the rest does not follow', () => {
     const redactor = open('s3cr3t-value')
     expect(redactAll(redactor, ['s3cr3t-', 's3cr3t-valve'])).toBe('s3cr3t-s3cr3t-valve')
     expect(redactAll(redactor, ['the end s3cr3t-valu'])).toBe('the end s3cr3t-valu')
@@ -58,19 +58,19 @@ describe('a redactor', () => {
     expect(held.bytes).toHaveLength(0)
   })
 
-  it('masks each line of a value that has 8 characters', () => {
+  it('masks each line of a multi-line value if the line has 8 characters', () => {
     const redactor = open('first-line\n  second-line\r\nshort\n')
     expect(redactAll(redactor, ['second-line, short, first-line\n'])).toBe(`${mask}, short, ${mask}\n`)
     expect(redactAll(redactor, ['first-line\n  second-line\r\nshort\n.'])).toBe(`${mask}.`)
   })
 
-  it('masks the longest of several values, and overlapping values once', () => {
+  it('masks the longest of several values at the same position, and overlapping values once', () => {
     const redactor = open('abcdefgh', 'abcdefghij', 'fghijklmno')
     expect(redactAll(redactor, ['abcdefgh', 'ij '])).toBe(`${mask} `)
     expect(redactAll(redactor, ['abcdefghx', 'abcdefg', 'hijklmno '])).toBe(`${mask}x${mask} `)
   })
 
-  it('holds back less than the longest value if output repeats without end', () => {
+  it('holds back fewer bytes than the longest value has, even if the output repeats forever', () => {
     const redactor = open('aaaaaaaaa')
     let held = noHeldOutput
     let out = ''
@@ -83,12 +83,12 @@ describe('a redactor', () => {
     expect(out + Buffer.from(redactor.end(held)).toString()).toBe(mask)
   })
 
-  it('leaves values of fewer than 8 characters', () => {
+  it('does not mask values of fewer than 8 characters', () => {
     expect(redactAll(open('1234567', 'äöüäöüä', ''), ['1234567 äöüäöüä'])).toBe('1234567 äöüäöüä')
     expect(redactAll(open('äöüäöüäö'), ['«äöüäöüäö»'])).toBe(`«${mask}»`)
   })
 
-  it.each([1, 2, 3, 4, 5, 6])('gives the same result however random output is split: %i', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])('gives the same result however the output is split (seed %i)', (seed) => {
     const random = createRandom(seed)
     const text = (size: number) => Array.from({ length: size }, () => 'ab\n'[Math.floor(random() * 3)]).join('')
     const values = [text(8), text(9), text(30), 'aaaaaaaa', 'babababab']

@@ -105,7 +105,7 @@ const cases: readonly (readonly [string, string[], Omit<Wish, 'query'>])[] = [
   ['nothing', ['-F'], {}],
 ]
 
-test('a search finds as many lines as grep, in live and merged chunks, forwards and backwards', async () => {
+test('a search finds the same lines as grep, in live and merged chunks, forwards and backwards', async () => {
   const source = words(1)
   const lines = Array.from({ length: 15_000 }, (_, at) => (at % 97 === 0 ? '' : lineOf(source, 1 + (at % 9))))
   const bytes = Buffer.from(lines.join('\n'))
@@ -130,7 +130,7 @@ test('a search finds as many lines as grep, in live and merged chunks, forwards 
   }
 })
 
-test('a search joins the lines of interleaved streams', async () => {
+test('a search joins the pieces of a line although another stream wrote between them', async () => {
   const { jobId } = await storeLog(sql, userId, [
     [
       [out('needle in'), err('a\nhay'), out(' parts\nhay\n'), err(' and needle\n')],
@@ -157,7 +157,7 @@ test('a search joins the lines of interleaved streams', async () => {
   expect(back.matches).toEqual(matches.toReversed())
 })
 
-test('a search covers all runs, or one', async () => {
+test('a search covers all runs of a job, or one of them', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out('a1\nb1\n')]], [], [[out('a2\n')], [out('b2\na3\n')]]])
   const places = async (wish: Partial<Wish>) =>
     (await searchAll(jobId, { query: 'a', ...wish })).matches.map(({ run, line }) => [run, line])
@@ -179,7 +179,7 @@ test('a search covers all runs, or one', async () => {
   expect(await places({ run: 2 })).toEqual([])
 })
 
-test('a search continues with new output of a running job, also in its incomplete last line', async () => {
+test('a search continues with new output of a running job, also in its last, incomplete line', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   let head = await append(sql, await openLog(sql, runId), { pieces: [out('hay\nnee')], position: null, bytesMax })
   const more = async (text: string) => {
@@ -238,7 +238,7 @@ async function growthInTurn(count: () => number, work: () => Promise<unknown>): 
   return Math.max(longest, count() - last)
 }
 
-test('searches yield to other work after each slice, even if many run at once', async () => {
+test('a search lets other work run after each slice, even if many searches run at once', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out(randomLines(400).join('\n'))]]])
   const empty = await storeLog(sql, userId, [[[out('\n'.repeat(200_000))]]])
   const wishes = [
@@ -285,7 +285,7 @@ test.each([
   expect(longest).toBeLessThan(callsMax)
 })
 
-test('a search that used its processor time stops inside of a chunk, and continues there', async () => {
+test('a search that used up its processor time stops within a chunk, and continues there', async () => {
   const lines = randomLines(1_000)
   const { jobId } = await storeLog(sql, userId, [[[out(lines.join('\n'))]]])
   const wanted = lines.flatMap((line, at) => (/^.{81,}c/.test(line) ? [at + 1] : []))
@@ -303,7 +303,7 @@ test('a search that used its processor time stops inside of a chunk, and continu
   }
 })
 
-test('a search fails if one line takes more processor time than a search may use', async () => {
+test('a search fails if one line needs more processor time than a search may use', async () => {
   const { jobId } = await storeLog(sql, userId, [[[out(`short\n${randomLines(1_000, 2_000).slice(8).join('')}`)]]])
   let ms = 0
   const wish = { ...costly, processorMs: () => (ms += 4) }
@@ -314,7 +314,7 @@ test('a search fails if one line takes more processor time than a search may use
   await expect(search(jobId, { ...wish, backwards: true, after: last.cursor })).rejects.toThrow(LineTooCostly)
 })
 
-test('a search reads the first 1 MiB of a line, and shows up to 2,000 characters', async () => {
+test('a search reads the first 1 MiB of each line, and shows up to 2,000 characters', async () => {
   const { jobId } = await storeLog(sql, userId, [
     [
       [out(`${'ü'.repeat(300_000)}needle${'x'.repeat(2_000_000)}`)],
@@ -331,7 +331,7 @@ test('a search reads the first 1 MiB of a line, and shows up to 2,000 characters
   expect((await searchAll(jobId, { query: '😀' })).matches[0]?.text).toBe('😀'.repeat(1_000))
 })
 
-test('a search finds a stream with little output without reading the other streams', async () => {
+test('a search of a stream with little output does not read the other streams', async () => {
   const other = out('a line of the other stream\n'.repeat(40_000))
   const { jobId } = await storeLog(sql, userId, [
     [[err('first\n')], ...Array.from({ length: 30 }, () => [other]), [err('last\n')]],

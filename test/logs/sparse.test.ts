@@ -41,7 +41,7 @@ test('a page skips chunks of other streams without reading them', async () => {
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('last lines are found without reading the other streams after them', async () => {
+test('the last lines of a stream are found without reading the output of other streams after them', async () => {
   const jobId = await logOf([[err('first\nlast\n')], ...times(16, [other])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
@@ -49,7 +49,7 @@ test('last lines are found without reading the other streams after them', async 
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('a page with little text ends after reading a limited number of bytes, and the next page continues', async () => {
+test('a page of a stream with little output ends after a limited number of bytes, and the next page continues', async () => {
   const jobId = await logOf(times(40, [other, err('.')]))
   const { sql, counted } = counting()
   let { text, cursor, isFinal } = await readLog(sql, { ...beginning, jobId })
@@ -64,7 +64,7 @@ test('a page with little text ends after reading a limited number of bytes, and 
   expect(text).toBe('.'.repeat(40))
 })
 
-test('long last lines begin within the part that was searched', async () => {
+test('long last lines begin within the searched part of the log', async () => {
   const jobId = await logOf([[err('begun ')], ...times(40, [err('x'.repeat(mib))])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })

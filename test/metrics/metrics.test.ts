@@ -89,7 +89,7 @@ async function freeSlots() {
 const sum = (series: Readonly<Record<string, number>>) => Object.values(series).reduce((a, b) => a + b, 0)
 
 describe('the metrics of a server', () => {
-  it('equal the rows of the database after random changes', async () => {
+  it('are equal to the rows of the database after random changes', async () => {
     await berth(server, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)
     const token = (await berth(server, ['token', 'create', 'test', '--user', 'ben'], adminToken)).split('\n').at(-1)
     const user = connectApi(server.url, token)
@@ -121,7 +121,7 @@ describe('the metrics of a server', () => {
     await admin.close()
   })
 
-  it('have the same series however many users and jobs there are', async () => {
+  it('have the same number of series, however many users and jobs exist', async () => {
     await freeSlots()
     const before = [...(await scrape()).keys()]
     for (let i = 0; i < 20; i++) await berth(server, ['user', 'create', `user${i}`, '--level', 'VIEWER'], adminToken)
@@ -150,7 +150,7 @@ describe('the metrics of a server', () => {
     await ben.close()
   })
 
-  it('require a token, also from loopback', async () => {
+  it('require a token, even from loopback', async () => {
     const get = (token?: string) =>
       fetch(`${server.url}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     const refused = await get()
@@ -164,7 +164,7 @@ describe('the metrics of a server', () => {
     expect(await answered.text()).toContain('berth_jobs{')
   })
 
-  it('are in OpenMetrics format if the reader accepts it, else in the text format', async () => {
+  it('are in the OpenMetrics format if the reader accepts it, otherwise in the text format', async () => {
     const open = await read('/metrics', { accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' })
     expect(open.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
     const text = await open.text()
@@ -188,7 +188,7 @@ describe('the metrics of a server', () => {
     expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('')
   })
 
-  it('are served on their own listener, which serves only metrics and health', async () => {
+  it('are served on a listener of their own, which serves only metrics and health', async () => {
     expect((await read('/healthz')).status).toBe(200)
     expect(await (await read('/readyz')).json()).toMatchObject({ ready: true })
     for (const path of ['/', '/graphql', '/jobs', '/download/jobs/x/log']) expect((await read(path)).status).toBe(404)

@@ -20,7 +20,7 @@ describe.skipIf(!hasProgram('nginx'))('metrics through nginx on loopback', async
     expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401)
   })
 
-  it('can be read with the scope READ, with the request id of nginx', async () => {
+  it('can be read with a token of the scope READ, and nginx passes its request id on', async () => {
     const admin = personWith(server.url, secret)
     const { user } = await mutate(admin, 'createUser', {
       input: { name: 'vic', level: 'VIEWER' },

@@ -9,11 +9,11 @@ import { makeDirectory } from '../support/directory.ts'
 const own = describeMetrics().filter(({ name }) => name.startsWith('berth_'))
 
 describe('the metrics', () => {
-  it('are listed in docs/metrics.md, which npm run codegen writes', () => {
+  it('are listed in docs/metrics.md, as npm run codegen writes it', () => {
     expect(readFileSync('docs/metrics.md', 'utf8')).toBe(formatMetricsReference())
   })
 
-  it('have no label whose values grow with use', () => {
+  it('have no label with an unlimited number of values', () => {
     const labels = new Set(own.flatMap((metric) => metric.labels))
     expect([...labels].sort()).toEqual([
       'condition',

@@ -53,7 +53,7 @@ async function addFinished(sql: Sql): Promise<void> {
   )
 }
 
-it('10,000 finished jobs of 1,000 users have the same series as 100 of one user', async () => {
+it('10,000 finished jobs of 1,000 users have the same number of series as 100 of one user', async () => {
   const api = connectApi(server.url, token)
   await api.submitAll(Array.from({ length: finished }, () => ({ command: ['simulated'], resources: { cpu: 0.1 } })))
   await until(async () => (await countFinished()) === finished, { what: 'the jobs end' })

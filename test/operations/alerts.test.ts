@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const textOf = (path: string) => repository.find((file) => file.path === path)?.text
 const rulesPath = join(root, 'ops/alerts.yaml')
 
-test('the generated rules and the guide match the table of conditions', () => {
+test('the generated alert rules and the guide match the table of conditions', () => {
   expect(textOf('ops/alerts.yaml')).toBe(formatAlertRules())
   expect(textOf('docs/alerts.md')).toBe(formatAlertsGuide())
 })
@@ -28,7 +28,7 @@ test('every condition has sentences and commands for the operator', () => {
   expect(rows.filter(([, { sql, gauge, check }]) => !sql && !gauge && !check)).toEqual([])
 })
 
-test('commands of berth in the table of conditions exist', () => {
+test('the commands of berth in the table of conditions exist', () => {
   const program = createProgram({} as never, () => 'berth')
   const isKnown = (words: readonly string[]) => {
     let command = program

@@ -15,7 +15,7 @@ async function readNow(): Promise<Date> {
 const backUp = async () => recordBackup(sql, await readNow())
 const verify = async () => recordVerification(sql, { takenAt: await readNow(), restoredMs: 1 })
 
-test('BACKUP_OLD: no backup for two days, or no verification for two weeks', async () => {
+test('BACKUP_OLD: begins when no backup was made for two days or verified for two weeks, and ends with the next one', async () => {
   const conditions = watchConditions({ domain: world.domain, database })
   await conditions.ends('BACKUP_OLD') // the installation has no backup at all
   await backUp()

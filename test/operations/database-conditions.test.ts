@@ -25,7 +25,7 @@ async function openTransaction(url: string, statement: string): Promise<AsyncDis
   return { [Symbol.asyncDispose]: () => client.end() }
 }
 
-test('SELF_CHECK: a person changes a row by hand', async () => {
+test('SELF_CHECK: begins when a row was changed by hand, and ends when it is repaired', async () => {
   await using world = await createConditionWorld()
   const { sql } = world.database.db
   await world.look()
@@ -39,7 +39,7 @@ test('SELF_CHECK: a person changes a row by hand', async () => {
   await world.ends('SELF_CHECK')
 })
 
-test('AUDIT_UNCHAINED: a transaction holds the lock of the chain', async () => {
+test('AUDIT_UNCHAINED: begins when a transaction holds the lock of the audit chain, and ends when all entries are chained', async () => {
   await using world = await createConditionWorld()
   const { it, database } = world
   const chainer = createChainer(it.domain)
@@ -61,7 +61,7 @@ test('AUDIT_UNCHAINED: a transaction holds the lock of the chain', async () => {
   await chainer.stop()
 })
 
-test('EVENTS_UNNUMBERED: a transaction holds the lock of the sequencer', async () => {
+test('EVENTS_UNNUMBERED: begins when a transaction holds the lock of the sequencer, and ends when all events are numbered', async () => {
   await using world = await createConditionWorld()
   const { it, database } = world
   const sequencer = createSequencer(it.domain)
@@ -80,7 +80,7 @@ test('EVENTS_UNNUMBERED: a transaction holds the lock of the sequencer', async (
   await sequencer.stop()
 })
 
-test('DATABASE_SLOW: the network to the database delays every packet', async () => {
+test('DATABASE_SLOW: begins when the network delays every packet to the database, and ends with the delay', async () => {
   await using database = await createDatabase()
   const door = await createDoor(database.url)
   const db = openDb({ address: { url: door.url }, connectionsMax: 4, log, applicationName: 'berth test' })
@@ -100,7 +100,7 @@ test('DATABASE_SLOW: the network to the database delays every packet', async () 
   await door.shut()
 })
 
-test('DATABASE_READ_ONLY: the database takes no writes', async () => {
+test('DATABASE_READ_ONLY: begins when the database accepts no writes, and ends when it accepts them again', async () => {
   await using world = await createConditionWorld()
   const { database, watches } = world
   await world.look()
@@ -127,7 +127,7 @@ test('DATABASE_READ_ONLY: the database takes no writes', async () => {
   await world.ends('DATABASE_READ_ONLY')
 })
 
-test('LONG_TRANSACTION: a session leaves a transaction open', async () => {
+test('LONG_TRANSACTION: begins when a transaction has been open for 15 minutes, and ends with it', async () => {
   await using world = await createConditionWorld()
   const { database } = world
   const transaction = await openTransaction(database.url, 'SELECT count(*) FROM job')
@@ -143,7 +143,7 @@ test('LONG_TRANSACTION: a session leaves a transaction open', async () => {
   await world.ends('LONG_TRANSACTION')
 })
 
-test('DEAD_ROWS: autovacuum of a table is off', async () => {
+test('DEAD_ROWS: begins when a table has many dead rows because its autovacuum is off, and ends after a vacuum', async () => {
   await using world = await createConditionWorld()
   const { sql } = world.database.db
   await sql.query('ALTER TABLE question SET (autovacuum_enabled = off)')
@@ -164,7 +164,7 @@ test('DEAD_ROWS: autovacuum of a table is off', async () => {
   await world.ends('DEAD_ROWS')
 })
 
-test('CONNECTIONS_SHORT: slow statements hold all connections of a server', async () => {
+test('CONNECTIONS_SHORT: begins when slow statements hold all connections of a server, and ends with them', async () => {
   await using database = await createDatabase()
   const busy = openDb({ address: { url: database.url }, connectionsMax: 2, log, applicationName: 'berth test' })
   {

@@ -17,7 +17,7 @@ const lose = () => sql.query(`UPDATE node SET state = 'LOST', state_before = 'RE
 const readEvents = () =>
   sql.query(`SELECT seq, kind, evidence FROM condition_event WHERE name = 'NODE_LOST' ORDER BY seq`)
 
-test('two servers store the beginning and the end of a condition once', async () => {
+test('the beginning and the end of a condition are stored once although two servers evaluate it', async () => {
   await conditions.look()
   await lose()
   const began = await conditions.begins('NODE_LOST')
@@ -47,7 +47,7 @@ test('only one of two servers evaluates within an interval', async () => {
   )
 })
 
-test('a server that was frozen during its evaluation stores nothing', async () => {
+test('a server that froze during its evaluation stores nothing', async () => {
   const gauges = { stalledMs: {} } as never
   const server = { id: 'frozen', host: 'h', pid: 2, version: '0.1.0', pools: {}, gauges }
   await database.moveTime(20_000)
@@ -57,7 +57,7 @@ test('a server that was frozen during its evaluation stores nothing', async () =
   expect(await conditions.find('NODE_LOST')).toBeUndefined()
 })
 
-test('a condition begins when its evidence has lasted for its minimum time', () => {
+test('a condition begins when its evidence has existed for its minimum time', () => {
   const found = new Map([['NO_LEADER', ['pool a']]])
   const seen = compareConditions([], found, 1_000)
   expect(seen).toEqual({
@@ -74,7 +74,7 @@ test('a condition begins when its evidence has lasted for its minimum time', () 
   expect(compareConditions(began.stored, new Map(), 20_000)).toEqual({ stored: [], gone: [], events: [] })
 })
 
-test('a failing query does not hide other conditions', async () => {
+test('a failing query does not hide the other conditions', async () => {
   const rule = (query: string) => ({ ...[...conditionRules.values()][0], sql: query }) as never
   const found = await findEvidence({ db: database.db, log: createLog('silent') }, [
     ['BROKEN', rule('SELECT 1 / 0 AS evidence')],
@@ -83,7 +83,7 @@ test('a failing query does not hide other conditions', async () => {
   expect([...found]).toEqual([['WHOLE', ['found']]])
 })
 
-test('readers report that the conditions were never evaluated', async () => {
+test('without any evaluation, the API says that the conditions were never evaluated', async () => {
   expect((await readConditions(sql)).evaluatedAt).toBeInstanceOf(Date)
   await sql.query(`UPDATE condition_check SET at = '1970-01-01Z'`)
   expect((await readConditions(sql)).evaluatedAt).toBeNull()

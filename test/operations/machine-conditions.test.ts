@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 const directory = makeDirectory()
 const log = createLog('silent')
 
-test('NODE_LOST: a node is unreachable for more than a minute', async () => {
+test('NODE_LOST: begins when a node has been unreachable for more than a minute, and ends when it responds', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const executor = await createSimulatedExecutor({ dataDir: directory, clock: systemClock, time: it.time, log })
@@ -44,7 +44,7 @@ test('NODE_LOST: a node is unreachable for more than a minute', async () => {
   await executor.close()
 })
 
-test('NODE_BACKS_OFF: the spool of a machine cannot be written', async () => {
+test('NODE_BACKS_OFF: begins when starts fail because the spool of a node cannot be written, and ends after a start', async () => {
   await using world = await createTestDomain({ pool: { executors: ['local'] } })
   const { database, it } = world
   const spoolDir = join(directory, 'local')
@@ -85,7 +85,7 @@ test('NODE_BACKS_OFF: the spool of a machine cannot be written', async () => {
   await executor.close()
 })
 
-test('BACKEND_SILENT: the container engine ends', async () => {
+test('BACKEND_SILENT: begins when the container engine was stopped, and ends when it responds', async () => {
   await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
@@ -118,7 +118,7 @@ test('BACKEND_SILENT: the container engine ends', async () => {
 
 const machine: EngineReport = { engine: 'Docker 28.0', latencyMs: 3, silence: null, troubles: [] }
 
-test('MACHINE_SILENT: one of the machines of a pool does not answer', async () => {
+test('MACHINE_SILENT: begins when one of several machines does not respond, and ends when it responds', async () => {
   await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
@@ -141,7 +141,7 @@ test('MACHINE_SILENT: one of the machines of a pool does not answer', async () =
   await world.ends('MACHINE_SILENT')
 })
 
-test('MACHINE_TROUBLE: a machine of a pool needs a repair', async () => {
+test('MACHINE_TROUBLE: begins when a machine of a pool needs a repair, and ends after the repair', async () => {
   await using world = await createConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
@@ -164,7 +164,7 @@ test('MACHINE_TROUBLE: a machine of a pool needs a repair', async () => {
   await world.ends('MACHINE_TROUBLE')
 })
 
-test('BACKEND_SILENT: an engine that is missing matters when a job waits for it', async () => {
+test('BACKEND_SILENT: begins for a missing engine only when a job waits for it', async () => {
   await using world = await createConditionWorld({ pool: { executors: ['simulated', 'container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')

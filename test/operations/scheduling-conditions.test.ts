@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 const isLed = (db: Db) => async () => (await readLedPools(db.sql)).length === 1
 const lookMs = 10_000
 
-test('NO_LEADER: the only scheduler stops, and another one starts', async () => {
+test('NO_LEADER: begins when the only scheduler has stopped, and ends when another one leads', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   let isStopped = false
@@ -35,7 +35,7 @@ test('NO_LEADER: the only scheduler stops, and another one starts', async () => 
   await second.stop()
 })
 
-test('QUEUE_STANDS: a transaction locks a table of the scheduler', async () => {
+test('QUEUE_STANDS: begins when a transaction locks a table that the scheduler needs, and ends with the lock', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   let movedMs = 0
@@ -70,7 +70,7 @@ test('QUEUE_STANDS: a transaction locks a table of the scheduler', async () => {
   await scheduler.stop()
 })
 
-test('UNSATISFIABLE_JOBS: the only large node leaves the pool', async () => {
+test('UNSATISFIABLE_JOBS: begins when the only node that is large enough leaves the pool', async () => {
   const large = { ...simNode, name: 'large', cpuMillis: 64_000 }
   await using world = await createConditionWorld({ nodes: [simNode, large] })
   const { it, database } = world
@@ -94,7 +94,7 @@ test('UNSATISFIABLE_JOBS: the only large node leaves the pool', async () => {
   await world.ends('UNSATISFIABLE_JOBS')
 })
 
-test('STARVING: a job without an end keeps the only node', async () => {
+test('STARVING: begins when a job has waited for three hours behind a job without an end', async () => {
   await using world = await createConditionWorld()
   const { it, database } = world
   const leader = await createLeader(it.domain, 'sim')
@@ -117,7 +117,7 @@ test('STARVING: a job without an end keeps the only node', async () => {
   await world.ends('STARVING')
 })
 
-test('APPROVALS_WAIT: a request is approved after more than four hours', async () => {
+test('APPROVALS_WAIT: begins when a request has waited for four hours, and ends with its approval', async () => {
   await using world = await createConditionWorld({ singleUser: false })
   const { it, database } = world
   const jobId = await submitBlocked(it, await it.user('ada', 'RESEARCHER'))

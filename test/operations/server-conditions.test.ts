@@ -16,7 +16,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 
 /** Each test causes a condition by its fault, and then ends the fault. */
 
-test('DISK_FULL: files fill the disk of the data directory', async (context) => {
+test('DISK_FULL: begins when files fill the disk of the data directory, and ends when they are deleted', async (context) => {
   await using disk = await mountSmallDisk(64)
   if (disk === null) return context.skip('a file system cannot be mounted here')
   await using world = await createConditionWorld({}, { dataDir: disk.path })
@@ -31,7 +31,7 @@ test('DISK_FULL: files fill the disk of the data directory', async (context) => 
   await world.ends('DISK_FULL')
 })
 
-test('EVENT_LOOP_LATE: code blocks the event loop again and again', async () => {
+test('EVENT_LOOP_LATE: begins when code has blocked the event loop several times', async () => {
   using _watch = watchLateness()
   let isBlocked = false
   const beforeLook = async () => {
@@ -58,7 +58,7 @@ function blockEventLoop(ms: number): void {
   while (performance.now() < endMs);
 }
 
-test('OPEN_FILES_SHORT: the limit of open files is low', async (context) => {
+test('OPEN_FILES_SHORT: begins when a server has almost as many open files as its limit allows', async (context) => {
   const limit = openFilesMax()
   if (!Number.isFinite(limit)) return context.skip('this system has no /proc')
   await using world = await createConditionWorld()
@@ -82,7 +82,7 @@ test('OPEN_FILES_SHORT: the limit of open files is low', async (context) => {
 
 const setLimit = (soft: number) => execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`])
 
-test('CLOCKS_APART: the clock of the database is a minute ahead of that of the server', async () => {
+test('CLOCKS_APART: begins when the clocks of the database and of the server differ by a minute', async () => {
   await using world = await createConditionWorld()
   const { it, database } = world
   await world.look()
@@ -98,7 +98,7 @@ test('CLOCKS_APART: the clock of the database is a minute ahead of that of the s
   await world.ends('CLOCKS_APART')
 })
 
-test('VERSIONS_DIFFER: one of two servers is updated, and the other one later', async () => {
+test('VERSIONS_DIFFER: begins when one of two servers is updated, and ends when the other one is', async () => {
   await using world = await createConditionWorld({}, { servers: [{ version: '0.1.0' }, { version: '0.2.0' }] })
   const [, updated] = world.watches
   expect(await world.begins('VERSIONS_DIFFER')).toMatchObject({
@@ -109,7 +109,7 @@ test('VERSIONS_DIFFER: one of two servers is updated, and the other one later', 
   await world.ends('VERSIONS_DIFFER')
 })
 
-test('POOLS_DIFFER: two servers have different settings of a pool', async () => {
+test('POOLS_DIFFER: begins when two servers have different settings for a pool', async () => {
   const servers = [{ pools: { sim: 'a', own: 'x' } }, { pools: { sim: 'b' } }]
   await using world = await createConditionWorld({}, { servers })
   const [first] = world.watches
@@ -121,7 +121,7 @@ test('POOLS_DIFFER: two servers have different settings of a pool', async () => 
   await world.ends('POOLS_DIFFER')
 })
 
-test('SECRETS_UNREADABLE: a server has another key than the one that encrypted a secret', async () => {
+test('SECRETS_UNREADABLE: begins when a server does not have the key with which a secret is encrypted', async () => {
   const [mine, other] = [createSecretKeys([randomBytes(32)]), createSecretKeys([randomBytes(32)])]
   await using world = await createConditionWorld({}, { secretKeys: mine.map(({ id }) => id) })
   const { domain, admin } = world.it
@@ -138,7 +138,7 @@ test('SECRETS_UNREADABLE: a server has another key than the one that encrypted a
   await world.ends('SECRETS_UNREADABLE')
 })
 
-test('SECRETS_READABLE: every account can read the configuration file, which has a secret', async () => {
+test('SECRETS_READABLE: begins when every account can read a configuration file that contains a secret', async () => {
   const folder = makeDirectory()
   const file = join(folder, 'berth.yaml')
   await writeFile(file, '', { mode: 0o600 })
@@ -154,7 +154,7 @@ test('SECRETS_READABLE: every account can read the configuration file, which has
   await world.ends('SECRETS_READABLE')
 })
 
-test('LOG_LINES_DROPPED: the reader of the log stands still', async () => {
+test('LOG_LINES_DROPPED: begins when log lines are dropped because the reader of the log does not read', async () => {
   await using world = await createConditionWorld()
   await world.look()
   expect(await world.find('LOG_LINES_DROPPED')).toBeUndefined()

@@ -36,7 +36,7 @@ async function submit() {
 const pending = () => sql.query(`SELECT error FROM webhook_delivery WHERE state = 'PENDING'`)
 const resend = () => resendDeliveries(it.domain, it.admin, { webhook: 'ci' })
 
-test('WEBHOOK_LATE: a receiver that fails, and one that is repaired', async () => {
+test('WEBHOOK_LATE: begins when a receiver has failed for ten minutes, and ends when it accepts the delivery', async () => {
   let status = 500
   await using receiver = await startReceiver(secret, () => ({ status }))
   await send(receiver, ['job.created'])
@@ -52,7 +52,7 @@ test('WEBHOOK_LATE: a receiver that fails, and one that is repaired', async () =
   await conditions.ends('WEBHOOK_LATE')
 })
 
-test('WEBHOOK_LATE: no server sends', async () => {
+test('WEBHOOK_LATE: begins when no server sends webhooks', async () => {
   await applyWebhooks(it.domain, [{ name: 'ci', url: 'https://ci.example.org', events: null, filter: {} }])
   await submit()
   await database.moveTime(10 * minuteMs)
@@ -61,7 +61,7 @@ test('WEBHOOK_LATE: no server sends', async () => {
   await conditions.ends('WEBHOOK_LATE')
 })
 
-test('WEBHOOK_DEAD: a receiver that ends its webhook', async () => {
+test('WEBHOOK_DEAD: begins when a receiver disables its webhook, and ends when the webhook is enabled', async () => {
   let status = 410
   await using receiver = await startReceiver(secret, () => ({ status }))
   await send(receiver, ['job.created'])
@@ -77,7 +77,7 @@ test('WEBHOOK_DEAD: a receiver that ends its webhook', async () => {
   await conditions.ends('WEBHOOK_DEAD')
 })
 
-test('WEBHOOK_DEAD: ten tries fail', async () => {
+test('WEBHOOK_DEAD: begins when a delivery has failed ten times', async () => {
   let status = 500
   await using receiver = await startReceiver(secret, () => ({ status }))
   await send(receiver, ['job.created'])

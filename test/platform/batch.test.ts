@@ -17,7 +17,7 @@ function create() {
   return { add, batches }
 }
 
-test('items behind a hanging batch are rejected after a timeout, and not executed later', async () => {
+test('items that wait behind a hanging batch are rejected after a timeout, and are not executed later', async () => {
   const { add, batches } = create()
   const first = add(1)
   await turn()
@@ -35,7 +35,7 @@ test('items behind a hanging batch are rejected after a timeout, and not execute
   expect(batches.map(({ items }) => items)).toEqual([[1], [4]])
 })
 
-test('many items that need several slow batches all succeed', async () => {
+test('many items that fill several slow batches all succeed', async () => {
   const { add, batches } = create()
   const items = Array.from({ length: 40 }, (_, index) => add(index))
   for (let n = 0; n < 4; n++) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createBell } from '../../src/platform/bell.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 
-it('ring ends all current waits in order, over several turns of the event loop, and does not end later waits', async () => {
+it('ring ends all current waits in order, over several turns of the event loop, and no later wait', async () => {
   const bell = createBell(systemClock)
   const { signal } = new AbortController()
   const ended: number[] = []
@@ -28,7 +28,7 @@ it('ring ends all current waits in order, over several turns of the event loop, 
   expect(bell.waiting).toBe(0)
 })
 
-it('a wait whose timeout passes while others are being woken ends', async () => {
+it('a wait ends if its timeout passes while the other waits are ended by ring', async () => {
   const bell = createBell(systemClock)
   const { signal } = new AbortController()
   const waits = Array.from({ length: 1_000 }, () => bell.wait(1, signal))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockBytes, holdBlock, releaseBlock, takeBlock } from '../../src/platform/blocks.ts'
 
-test('a block is reused after its last holder released it', () => {
+test('a block of memory is reused only after its last holder has released it', () => {
   const block = takeBlock()
   const part = block.subarray(100, 200)
   holdBlock(part)
@@ -15,7 +15,7 @@ test('a block is reused after its last holder released it', () => {
   for (const each of [other, again]) releaseBlock(each)
 })
 
-test('a block that is released too often is not given to two holders', () => {
+test('a block of memory that is released too often is not given to two holders', () => {
   const block = takeBlock()
   releaseBlock(block)
   releaseBlock(block)
@@ -26,7 +26,7 @@ test('a block that is released too often is not given to two holders', () => {
   for (const each of [one, two]) releaseBlock(each)
 })
 
-test('buffers that are not of the pool are never given out', () => {
+test('a buffer that does not belong to the pool of blocks is never given out', () => {
   const bytes = Buffer.alloc(blockBytes)
   holdBlock(bytes)
   releaseBlock(bytes)

@@ -14,7 +14,7 @@ function recorded() {
   return { sql, names }
 }
 
-test('combined statements have distinct names, however many reads they combine', async () => {
+test('combined statements have different names, however many reads they combine', async () => {
   const { sql, names } = recorded()
   const long = 'a_read_with_a_name_of_some_length'
   for (const last of ['one', 'other']) {

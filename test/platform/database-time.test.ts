@@ -21,7 +21,7 @@ function open() {
   return { clock, database, sql, offMs }
 }
 
-test('database time advances between two polls, however far off this machine’s clock is', async () => {
+test('database time advances between two polls, however much the clock of this machine differs', async () => {
   const { clock, database, sql, offMs } = open()
   database.aheadMs = 2 * hourMs
   const time = await readDatabaseTime(sql, clock)
@@ -30,7 +30,7 @@ test('database time advances between two polls, however far off this machine’s
   expect(offMs(time.nowMs())).toBe(0)
 })
 
-test('a slow response does not spoil a good estimate', async () => {
+test('a slow response does not make a good estimate of database time worse', async () => {
   const { clock, database, sql, offMs } = open()
   const time = await readDatabaseTime(sql, clock)
   database.answerMs = 4_000
@@ -38,7 +38,7 @@ test('a slow response does not spoil a good estimate', async () => {
   expect(offMs(time.nowMs())).toBe(0)
 })
 
-test.each([hourMs, -hourMs])('a database clock set by %i ms is followed from the next poll on', async (ms) => {
+test.each([hourMs, -hourMs])('a change of the database clock by %i ms is seen at the next poll', async (ms) => {
   const { clock, database, sql, offMs } = open()
   const time = await readDatabaseTime(sql, clock)
   database.aheadMs = ms

@@ -37,7 +37,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('statements on lost connections fail in time, and idle connections are closed with them', async () => {
+test('statements on lost connections fail within their timeout, and idle connections are closed with them', async () => {
   const db = open()
   await Promise.all(Array.from({ length: 4 }, () => db.sql.query('SELECT pg_sleep(0.05)')))
   door.strand()
@@ -56,7 +56,7 @@ test('statements on lost connections fail in time, and idle connections are clos
   expect(await db.prisma.user.count()).toBe(0)
 })
 
-test('the connection of a timed-out statement is closed, so its response is not taken for another', async () => {
+test('the connection of a timed-out statement is closed, so that its response is not read as that of another one', async () => {
   const db = open(1)
   const [before] = await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const given = failure(db.transaction((sql) => sql.query("SELECT 'late'", [], 'late'), { statementMsMax: 700 }))
@@ -68,7 +68,7 @@ test('the connection of a timed-out statement is closed, so its response is not 
   expect(after?.pid).not.toBe(before?.pid)
 })
 
-test('a dedicated connection to a hanging database times out, while connecting and afterwards', async () => {
+test('a connection to a database that does not respond times out, while connecting and afterwards', async () => {
   const own = () => createPgClient({ address: door, name: 'berth own', statementMsMax: 700, direct: true })
   const [open, late] = [own(), own()]
   for (const client of [open, late]) client.on('error', () => undefined)
@@ -80,7 +80,7 @@ test('a dedicated connection to a hanging database times out, while connecting a
   await Promise.all([open, late].map(disconnect))
 })
 
-test('the server cancels a slow statement before the client times out, unless it has a longer limit', async () => {
+test('the database cancels a slow statement before the client times out, unless the statement has a longer limit', async () => {
   const db = open(1)
   const pidOf = async () => (await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid
   const before = await pidOf()
@@ -115,7 +115,7 @@ async function timersTo(port: number) {
 
 const keepAliveTimer = 2
 
-test.runIf(process.platform === 'linux')('the client probes a database after 5 s of silence', async () => {
+test.runIf(process.platform === 'linux')('the client probes a database that was silent for 5 s', async () => {
   await open(1).sql.query('SELECT 1')
   const isProbed = async () => {
     const timers = await timersTo(Number(new URL(door.url).port))
@@ -134,7 +134,7 @@ test('options in the database URL override the defaults', async () => {
   expect(row).toEqual({ idle: '77', sent: '10000' })
 })
 
-test('a database that restarts at another address is used there', async () => {
+test('the pool connects again if the database restarts at another address', async () => {
   const second = await createDoor(database.url)
   let now: Door = door
   const address = {
@@ -154,7 +154,7 @@ test('a database that restarts at another address is used there', async () => {
   await second.shut()
 })
 
-test.each([true, false])('prepared statements have names only on direct connections: %s', async (direct) => {
+test.each([true, false])('prepared statements have names only on direct connections (direct: %s)', async (direct) => {
   const log = createLog('silent')
   const db = openDb({ address: door, connectionsMax: 1, log, applicationName: 'berth names', direct })
   opened.push(db)

@@ -22,7 +22,7 @@ describe('ids made by one process', () => {
     expect(msOf(ids(1)[0] ?? '')).toBe(nowMs)
   })
 
-  test('sort after earlier ids, and follow a clock that was set back', () => {
+  test('sort after all earlier ids, even if the clock was set back', () => {
     nowMs += 10_000
     const made = ids(1)
     nowMs -= 999

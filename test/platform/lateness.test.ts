@@ -9,8 +9,8 @@ import { createTestDomainOver } from '../support/domain.ts'
 
 /** An overloaded server does not report a healthy database as unavailable. */
 
-describe('an event-loop delay', () => {
-  it('is reported while a tick is overdue, and for a while afterwards', () => {
+describe('the lateness of the event loop', () => {
+  it('is reported while a tick is overdue, and for some time afterwards', () => {
     let nowMs = 0
     const lateness = createLateness(() => nowMs)
     nowMs = 300
@@ -35,7 +35,7 @@ describe('an overloaded server', () => {
   })
   afterAll(() => database.close())
 
-  it('reports that its connections are in use, in responses and in /readyz', async () => {
+  it('reports that all of its database connections are in use, in responses and in /readyz', async () => {
     const log = createLog('silent')
     const db = openDb({ address: { url: database.url }, connectionsMax: 1, log, applicationName: 'berth test' })
     const { domain } = await createTestDomainOver(database.db)
@@ -55,7 +55,7 @@ describe('an overloaded server', () => {
     await db.close()
   })
 
-  it('reports that it runs late, except when PostgreSQL refuses', () => {
+  it('reports that it runs late, unless PostgreSQL refused the statement', () => {
     expect(explainUnavailability(new Error('Query read timeout'))).toBe('The database did not answer')
     using _watch = watchLateness()
     const beganMs = performance.now()

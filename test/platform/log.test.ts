@@ -36,7 +36,7 @@ test('an outage is logged when it begins and ends, for each component', async ()
   expect(lines).toHaveLength(5)
 })
 
-test('an outage of another kind is logged at once', () => {
+test('the log reports an outage of another kind at once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   const databaseFull = Object.assign(new Error('could not extend file "base/1/2"'), { code: '53100' })
@@ -48,7 +48,7 @@ test('an outage of another kind is logged at once', () => {
   ])
 })
 
-test('an environment outage is logged once for each component', () => {
+test('an outage of the environment is logged once for each component', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let failures = 0; failures < 3; failures++)
@@ -57,7 +57,7 @@ test('an environment outage is logged once for each component', () => {
   expect(lines).toHaveLength(1)
 })
 
-test('an outage whose message changes is logged once', () => {
+test('an outage is logged once even if its message changes', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let start = 1; start < 3; start++) log.error({ err: new Unavailable(`no start: line ${start}`) }, 'not back')

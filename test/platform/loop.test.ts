@@ -39,7 +39,7 @@ test('a wake-up ends the pause of a loop', async () => {
   await loop.stop()
 })
 
-test('wake-ups during a pass make one more pass, not one each', async () => {
+test('wake-ups during a pass cause one more pass in total', async () => {
   let passes = 0
   const pass = Promise.withResolvers<void>()
   const { loop, atRest } = create(async () => {
@@ -54,7 +54,7 @@ test('wake-ups during a pass make one more pass, not one each', async () => {
   await loop.stop()
 })
 
-test('a pass that fails in an outage is logged as a warning, and with an unexpected error as an error', async () => {
+test('a pass that fails in an outage is logged as a warning, and one with an unexpected error as an error', async () => {
   const { destination, lines } = recordLines()
   const failures = [new Unavailable('The database is not available'), new Error('a defect')]
   const runOnce = async () => {
@@ -99,7 +99,7 @@ test('a pass that throws is retried after growing pauses, which wake-ups do not 
   await loop.stop()
 })
 
-test('stop signals the current pass and waits for its end', async () => {
+test('stop aborts the signal of the current pass, and waits for the end of the pass', async () => {
   const pass = Promise.withResolvers<void>()
   let told = false
   let finished = false
@@ -119,7 +119,7 @@ test('stop signals the current pass and waits for its end', async () => {
   expect(finished).toBe(true)
 })
 
-test('stop without start, and a second stop, return', async () => {
+test('stop returns if the loop was not started or is already stopped', async () => {
   const { loop } = create(async () => undefined)
   await loop.stop()
   await loop.stop()

@@ -50,7 +50,7 @@ const record = () =>
   )
 
 describe('an empty database', () => {
-  test('is refused unchanged if its search_path leads to another schema', async () => {
+  test('is refused and stays unchanged if its search_path leads to another schema', async () => {
     await db.sql.query('CREATE SCHEMA elsewhere')
     for (const [path, leads] of [
       ['elsewhere,public', 'schema elsewhere'],
@@ -113,7 +113,7 @@ describe('a migrated database', () => {
     )
   })
 
-  test('of another build is refused', async () => {
+  test('of another build of the same version is refused', async () => {
     await addMigration('20261124000000_berth', 'SELECT 1')
     await expect(migrate(db.url, log, directory)).rejects.toThrow(
       /differs from the one that another build of Berth applied to this database: start that build$/,
@@ -126,7 +126,7 @@ describe('a migrated database', () => {
     expect(await record()).toHaveLength(names.length + 1)
   })
 
-  test('is unchanged after a failed migration, and migrates once that is repaired', async () => {
+  test('is unchanged after a failed migration, and migrates once the migration is corrected', async () => {
     await addMigration('20990101000000_more', 'CREATE TABLE more (n int); SELECT 1 / 0')
     await expect(migrate(db.url, log, directory)).rejects.toMatchObject({ cause: { message: 'division by zero' } })
     expect(await db.sql.query("SELECT to_regclass('more') AS found")).toEqual([{ found: null }])
@@ -153,7 +153,7 @@ describe('an interrupted migration', () => {
   test.each([
     ['before its script was sent', 'CREATE TABLE more', { delivered: false }],
     ['while its script runs', 'CREATE TABLE more', { delivered: true }],
-  ])('%s is completed by the next start', async (_, at, { delivered }) => {
+  ])('that broke off %s is completed by the next start', async (_, at, { delivered }) => {
     expect(await killMigration({ url: db.url, directory, at, delivered })).toBe('killed')
     await Promise.all([migrate(db.url, log, directory), migrate(db.url, log, directory)])
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
@@ -176,7 +176,7 @@ describe('an interrupted migration', () => {
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
   })
 
-  test('is not reported as undone when its connection broke, because PostgreSQL continues', async () => {
+  test('is not reported as undone if its connection broke, because PostgreSQL continues', async () => {
     await addMigration('20990101000000_more', `${moreRows} SELECT pg_sleep(1);`)
     const door = await createDoor(db.url)
     const migrating = migrate(door.url, log, directory)
@@ -198,7 +198,7 @@ describe('an interrupted migration', () => {
   test.each([
     ['before its script', null],
     ['with the failure of its script', 'division by zero'],
-  ])('%s by prisma migrate deploy is applied', async (_, logs) => {
+  ])('that prisma migrate deploy broke off %s is applied', async (_, logs) => {
     await left(logs)
     await migrate(db.url, log, directory)
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])

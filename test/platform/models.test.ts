@@ -18,7 +18,7 @@ const person = (id: string) => ({ id, name: id, level: 'LEAD' }) as const
 const levelOf = async (id: string) => (await database.db.prisma.user.findUnique({ where: { id } }))?.level
 
 describe('a transaction with Prisma models', () => {
-  test('combines statements and models that see each other, and commits both', async () => {
+  test('runs statements and model calls that see each other, and commits both', async () => {
     const seen = await database.db.serializable(async (tx) => {
       await tx.prisma.user.create({ data: person('user_both') })
       await tx.query(`UPDATE "user" SET level = 'ADMIN' WHERE id = 'user_both'`)
@@ -28,7 +28,7 @@ describe('a transaction with Prisma models', () => {
     expect(await levelOf('user_both')).toBe('ADMIN')
   })
 
-  test('is SERIALIZABLE on one connection', async () => {
+  test('is SERIALIZABLE, on one connection', async () => {
     const rows = await database.db.serializable(async (tx) => {
       const first = await tx.query('SELECT pg_backend_pid() AS pid, current_setting($1) AS level', [
         'transaction_isolation',
@@ -81,7 +81,7 @@ describe('a transaction with Prisma models', () => {
     expect(arrived).toBe(3)
   })
 
-  test('does not lend its connection to calls after its end', async () => {
+  test('does not give its connection to calls after its end', async () => {
     let later: (() => Promise<unknown>) | undefined
     await database.db.serializable(async (tx) => {
       await tx.prisma.user.count()
@@ -93,7 +93,7 @@ describe('a transaction with Prisma models', () => {
   const readPid = () =>
     database.db.prisma.user.findUnique({ where: { id: `user_${Math.random()}` }, select: { id: true } })
 
-  test('stores and reads times independently of the time zone and date style of the database', async () => {
+  test('stores and reads times in the same way for every time zone and date style of the database', async () => {
     await using far = await createDatabase()
     for (const other of ["timezone TO 'Asia/Kathmandu'", 'datestyle TO German'])
       await far.db.sql.query(`ALTER DATABASE "${new URL(far.url).pathname.slice(1)}" SET ${other}`)
@@ -118,7 +118,7 @@ describe('a transaction with Prisma models', () => {
   })
 })
 
-describe('a failed model call throws the error of a failed statement', () => {
+describe('a failed model call throws the same error as a failed statement', () => {
   const failing = (work: (tx: Tx) => Promise<unknown>) => failure(database.db.serializable(work))
 
   test('for a duplicate key', async () => {

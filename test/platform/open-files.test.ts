@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { root } from '../support/sources.ts'
 
-test.runIf(process.platform === 'linux')('openFilesMax returns the limit of open files', () => {
+test.runIf(process.platform === 'linux')('openFilesMax is the limit of open files of the process', () => {
   const module = pathToFileURL(join(root, 'src/platform/open-files.ts')).href
   const program = `import { openFilesMax } from '${module}'; console.log(openFilesMax())`
   const command = 'ulimit -n 300 && exec "$0" --input-type=module -e "$1"'

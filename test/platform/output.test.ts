@@ -38,14 +38,14 @@ async function outcome(child: ReturnType<typeof spawn>) {
 
 const goesOn = { code: 0, said: 'it goes on' }
 
-describe('a process that logs much keeps running', () => {
+describe('a process that logs much output keeps running', () => {
   test('when the reader of its log stalls', async () => {
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
     expect(await outcome(child)).toEqual(goesOn)
     child.stderr?.destroy()
   })
 
-  test('when the reader of its log has gone', async () => {
+  test('when the reader of its log has ended', async () => {
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
     child.stderr?.destroy()
     expect(await outcome(child)).toEqual(goesOn)
@@ -82,7 +82,7 @@ describe('a process that logs much keeps running', () => {
   })
 })
 
-test('lines lost by an error log are counted in the log', async () => {
+test('an error log that was written too fast states how many lines were dropped', async () => {
   const loses = `
     import { createLog } from ${logModule}
     const log = createLog('error')
@@ -102,7 +102,7 @@ test('lines lost by an error log are counted in the log', async () => {
   expect(told.lines + written.length - 2).toBe(lines)
 })
 
-test('lines that a slow reader missed are counted', async () => {
+test('a log whose reader was slow states how many lines were dropped', async () => {
   const taken: string[] = []
   let take: (() => void) | undefined
   const stream = new Writable({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPacer } from '../../src/platform/pacer.ts'
 
-it('a limited number of callers continue in each turn of the event loop, in order', async () => {
+it('only a limited number of callers continue in each turn of the event loop, in order', async () => {
   const pace = createPacer(2, { monotonicMs: () => 0 })
   const passed: number[] = []
   const all = [1, 2, 3, 4].map(async (number) => {
@@ -14,7 +14,7 @@ it('a limited number of callers continue in each turn of the event loop, in orde
   expect(passed).toEqual([1, 2, 3, 4])
 })
 
-it('callers whose work takes long yield to other work between them', async () => {
+it('callers whose work takes long let other work run between them', async () => {
   let nowMs = 0
   const pace = createPacer(200, { monotonicMs: () => nowMs })
   let turns = 0

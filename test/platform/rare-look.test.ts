@@ -10,7 +10,7 @@ function begin() {
   return { look, pass }
 }
 
-test('a full query is due immediately, and then after its pause', async () => {
+test('a full query is due at first, and then after its pause', async () => {
   const { look, pass } = begin()
   expect(look.isDue()).toBe(true)
   expect(await look.run(async () => pass(10))).toBeUndefined()
@@ -21,7 +21,7 @@ test('a full query is due immediately, and then after its pause', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('slow full queries take at most a twentieth of the time', async () => {
+test('slow full queries use at most a twentieth of the time', async () => {
   const { look, pass } = begin()
   await look.run(async () => pass(300))
   pass(5_690)
@@ -39,7 +39,7 @@ test('a full query is due when requested, also while another one runs', async ()
   expect(look.isDue()).toBe(true)
 })
 
-test('a query that fails quickly is repeated at once, and a slow one after a pause in proportion', async () => {
+test('a query that failed quickly is due at once, and one that failed slowly after a pause in proportion', async () => {
   const { look, pass } = begin()
   await expect(look.run(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
   expect(look.isDue()).toBe(true)
@@ -54,7 +54,7 @@ test('a query that fails quickly is repeated at once, and a slow one after a pau
   expect(look.isDue()).toBe(true)
 })
 
-test('pauses are not longer than their maximum', async () => {
+test('the pauses have a maximum', async () => {
   const { look, pass } = begin()
   await look.run(async () => pass(6_000))
   pass(23_990)

@@ -22,12 +22,12 @@ it.each([
   ],
   ['another URL', 'from https://ann:pass@example.org/path', 'from https://ann:…@example.org/path'],
   ['a parameter', 'postgres://db/berth?user=a&password=pass&x=1', 'postgres://db/berth?user=a&password=…&x=1'],
-])('%s keeps only its harmless part', (_what, text, rest) => {
+])('the redaction of %s keeps only the part that is not secret', (_what, text, rest) => {
   expect(JSON.parse(redactSecrets(JSON.stringify({ text }))).text).toBe(rest)
 })
 
 it.each(['a.', 'eyJ-', 'postgres://a:', 'a://b:', 'Bearer ', '"token":"', '-----BEGIN PRIVATE KEY-----'])(
-  'a line of half a megabyte of %j is searched in linear time',
+  'the redaction of a line of half a megabyte of %j takes linear time',
   (part) => {
     // Quadratic time would take minutes.
     const line = JSON.stringify({ text: `${part.repeat(524_288 / part.length)} ://` })
@@ -47,11 +47,11 @@ it.each([
   'a bearer',
   'the token: invalid',
   'http://127.0.0.1:4000/graphql',
-])('%j stays as it is', (text) => {
+])('the redaction leaves %j unchanged', (text) => {
   expect(redactSecrets(JSON.stringify({ text }))).toBe(JSON.stringify({ text }))
 })
 
-it('the log contains no secret in its message, its fields and its errors', () => {
+it('no secret appears in the messages, fields and errors of the log', () => {
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })
   const secret = `berth_0123456789${random}`

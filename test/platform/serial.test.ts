@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSerial } from '../../src/platform/serial.ts'
 
-test('work of one key runs in order, also after a failure, without delaying other keys', async () => {
+test('tasks with the same key run in order, even after a failure, and do not delay tasks with other keys', async () => {
   const serial = createSerial()
   const done: string[] = []
   const first = Promise.withResolvers<void>()

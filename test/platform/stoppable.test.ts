@@ -24,7 +24,7 @@ test('the iterator yields the values of its source, and ends with it', async () 
   expect(await Array.fromAsync(stream)).toEqual([1, 2])
 })
 
-test('return ends the current wait and the source', async () => {
+test('return() ends the current wait and the source', async () => {
   const { stream, state } = feed([1])
   expect(await stream.next()).toEqual({ done: false, value: 1 })
   const waiting = stream.next()
@@ -33,7 +33,7 @@ test('return ends the current wait and the source', async () => {
   expect(state.ended).toBe(true)
 })
 
-test('return before the first next does not start the source', async () => {
+test('return() before the first next() does not start the source', async () => {
   let started = false
   const stream = stoppable(async function* () {
     started = true
@@ -58,7 +58,7 @@ test('an error of the source is thrown to the reader', async () => {
   await expect(Array.fromAsync(stream)).rejects.toThrow('broken')
 })
 
-test('throw ends the source and rethrows the error', async () => {
+test('throw() ends the source and throws the error again', async () => {
   const { stream, state } = feed([1])
   await stream.next()
   await expect(stream.throw(new Error('mine'))).rejects.toThrow('mine')

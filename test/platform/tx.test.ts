@@ -27,12 +27,12 @@ const failure = (work: Promise<unknown>) =>
   )
 
 describe('readSqlState', () => {
-  test('is returned for an error of pg', async () => {
+  test('returns the code of an error of pg', async () => {
     const error = await failure(database.db.sql.query('SELECT 1 / 0'))
     expect(readSqlState(error)).toBe('22012')
   })
 
-  test('is undefined for other errors', () => {
+  test('returns undefined for other errors', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
       expect(readSqlState(other)).toBeUndefined()
   })
@@ -49,17 +49,17 @@ describe('isUnavailable', () => {
 describe('brokenConstraint', () => {
   const insert = 'INSERT INTO counter VALUES (7, 0), (7, 1)'
 
-  test('is returned for an error of pg', async () => {
+  test('returns the constraint of an error of pg', async () => {
     expect(brokenConstraint(await failure(database.db.sql.query(insert)))).toBe('counter_pkey')
   })
 
-  test('is undefined for an error without a constraint', () => {
+  test('returns undefined for an error without a constraint', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: '40001' }])
       expect(brokenConstraint(other)).toBeUndefined()
   })
 })
 
-test('settings of a transaction end with it', async () => {
+test('settings of a transaction end with the transaction', async () => {
   const db = openDb({
     address: { url: database.url },
     connectionsMax: 1,
@@ -100,20 +100,20 @@ describe('isUnavailable over a lost connection', () => {
     expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
   })
 
-  test('is true for a broken pipe, whose code only looks like an SQLSTATE', () => {
+  test('is true for a broken pipe, although its code looks like an SQLSTATE', () => {
     expect(isUnavailable(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).toBe(true)
   })
 
-  test('is false for an error in a statement', async () => {
+  test('is false for an error in the statement', async () => {
     expect(isUnavailable(await failure(database.db.sql.query('SELECT nothing')))).toBe(false)
     expect(isUnavailable(new TypeError('x'))).toBe(false)
   })
 })
 
-describe('withRetry', () => {
+describe('withDatabaseRetries', () => {
   const serialization = Object.assign(new Error('could not serialize'), { code: '40001' })
 
-  test('retries errors that the database marks as retryable', async () => {
+  test('retries errors that PostgreSQL defines as retryable', async () => {
     let tries = 0
     const work = async () => {
       tries += 1
@@ -123,7 +123,7 @@ describe('withRetry', () => {
     expect(await withDatabaseRetries(8, work)).toBe(3)
   })
 
-  test('fails after the last attempt, with the reason', async () => {
+  test('throws the reason after the last attempt', async () => {
     let tries = 0
     const error = await failure(
       withDatabaseRetries(3, async () => {
@@ -147,7 +147,7 @@ describe('withRetry', () => {
     expect(tries).toBe(1)
   })
 
-  test('retries errors that its caller names', async () => {
+  test('retries errors that its caller chooses', async () => {
     let tries = 0
     const work = async () => {
       tries += 1
@@ -198,7 +198,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  test('whose last write fails leaves no rows, and throws that error', async () => {
+  test('whose last write fails leaves no rows, and throws the error of that write', async () => {
     const work = database.db.endingTransaction(async (sql) => ({
       result: 'taken',
       writes: Promise.all([
@@ -211,7 +211,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
-  test('throws the first error, not a subsequent one', async () => {
+  test('throws the first of several errors', async () => {
     const work = database.db.transaction(async (sql) => {
       await Promise.all([sql.query('SELECT 1 / 0'), sql.query('SELECT 1')])
     })
@@ -233,7 +233,7 @@ describe('a transaction', () => {
     expect(unheard).toEqual([])
   })
 
-  test('whose BEGIN fails waits for its work, which writes no rows afterwards', async () => {
+  test('whose BEGIN fails waits for its work, and the work writes no rows afterwards', async () => {
     const pause = new Promise((resolve) => setTimeout(resolve, 100))
     const work = async (sql: Sql) => {
       await pause
@@ -245,7 +245,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
-  test('reads 64-bit counts as numbers', async () => {
+  test('reads 64-bit integers as numbers', async () => {
     expect(await inTransaction(database.db.pool, (sql) => sql.query('SELECT 1::int8 AS n'))).toEqual([{ n: 1 }])
   })
 })

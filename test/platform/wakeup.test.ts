@@ -37,7 +37,7 @@ async function pair(clock = systemClock) {
   return { one, other }
 }
 
-test('a wake-up reaches its own process at once, and other processes by a notification', async () => {
+test('a wake-up reaches its own process at once, and other processes through a notification', async () => {
   const { one, other } = await pair()
   one.wakeups.poke('queue')
   expect(one.heard).toEqual({ queue: 2, feed: 1 })
@@ -45,7 +45,7 @@ test('a wake-up reaches its own process at once, and other processes by a notifi
   expect(other.heard.feed).toBe(1)
 })
 
-test('wake-ups are coalesced to two: the first, and one after the gap', async () => {
+test('many wake-ups are reduced to two notifications: the first, and one after a pause', async () => {
   const clock = createFakeClock()
   const { one, other } = await pair(clock)
   for (let n = 0; n < 100; n++) one.wakeups.poke('queue')
@@ -77,7 +77,7 @@ test('a broken connection is replaced, and its listeners poll again', async () =
   await until(() => other.heard.queue === 3, { what: 'the other one hears it' })
 })
 
-test('a connection that died silently is replaced', async () => {
+test('a connection that broke silently is replaced', async () => {
   const door = await createDoor(database.url)
   try {
     const sleep = (ms: number, signal?: Wake) => systemClock.sleep(ms / 100, signal)
@@ -91,7 +91,7 @@ test('a connection that died silently is replaced', async () => {
   }
 })
 
-test('a notification from another process wakes the listener', async () => {
+test('a notification from another process wakes a listener', async () => {
   const { one } = await pair()
   const stranger = new pg.Client({ connectionString: database.url })
   await stranger.connect()
@@ -117,7 +117,7 @@ test('behind a pooler only the process itself is woken, and no connection is ope
   await wakeups.stop()
 })
 
-test('wake-ups can be stopped without a database', async () => {
+test('wake-ups can be stopped while the database is down', async () => {
   const { wakeups } = create({ url: 'postgresql://nobody@127.0.0.1:1/none' })
   await wakeups.stop()
 })
@@ -128,7 +128,7 @@ test('an unknown topic throws', () => {
   expect(() => wakeups.on('nonsense', () => undefined)).toThrow(/Unknown wake-up topic/)
 })
 
-test('a failed attempt to listen leaves no abort listener', async () => {
+test('a failed attempt to listen leaves no abort listener behind', async () => {
   const left: number[] = []
   const sleep = async (_ms: number, signal?: AbortSignal) => {
     if (signal) left.push(getEventListeners(signal, 'abort').length)

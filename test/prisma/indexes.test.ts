@@ -271,8 +271,8 @@ beforeAll(async () => {
     await database.db.sql.query(statement)
 })
 
-describe('database indexes', () => {
-  it('are all listed here, except constraints', async () => {
+describe('the indexes of the database', () => {
+  it('are all listed in this test, except those of constraints', async () => {
     const found = await database.db.sql.query<{ name: string }>(
       `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
        WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique`,
@@ -280,12 +280,12 @@ describe('database indexes', () => {
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(needs).sort())
   })
 
-  it.each(Object.entries(needs))('%s is used by a statement', async (index, { text, statement }) => {
+  it.each(Object.entries(needs))('are all needed: %s is used by a statement', async (index, { text, statement }) => {
     expect(source.filter((each) => each.includes(text))).not.toEqual([])
     expect(await planOf(statement, 'off')).toContain(`"${index}"`)
   })
 
-  it.each(fewOfMany)('%s is preferred to a scan of the table, even without known values', async (index) => {
+  it.each(fewOfMany)('are chosen: %s is preferred to a table scan, even if values are unknown', async (index) => {
     expect(await planOf(needs[index].statement, 'on')).toContain(`"${index}"`)
   })
 })

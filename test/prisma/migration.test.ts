@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { difference, generatedBegin, generatedEnd, replaceGenerated } from '../../prisma/migration.ts'
 import { createDatabase } from '../support/database.ts'
 
-test('the migrations lead to schema.prisma (if not: npm run migration)', async () => {
+test('the migrations create the schema of schema.prisma (if not: npm run migration)', async () => {
   await using database = await createDatabase()
   const schema = await readFile(join(import.meta.dirname, '../../prisma/schema.prisma'), 'utf8')
   const client = new pg.Client({ connectionString: database.url })
@@ -39,13 +39,13 @@ async function describe(client: pg.Client, namespace: string): Promise<string[]>
   return rows.map(({ line }) => line.replaceAll(`${namespace}.`, ''))
 }
 
-test('handwritten SQL around the generated part is kept', () => {
+test('the generator keeps handwritten SQL around the generated part of a migration', () => {
   const script = `-- above\n${generatedBegin}\nold\n${generatedEnd}\n-- below\n`
   expect(replaceGenerated(script, 'new')).toBe(`-- above\n${generatedBegin}\n\nnew\n\n${generatedEnd}\n-- below\n`)
   expect(() => replaceGenerated('no markers', 'new')).toThrow(/marker lines/)
 })
 
-test('a difference of datamodels is converted to SQL', async () => {
+test('the difference between two Prisma schemas is converted to SQL', async () => {
   const model = (fields: string) =>
     `datasource db {\n provider = "postgresql"\n}\nmodel thing {\n id Int @id\n${fields}\n}\n`
   expect(await difference(model(''), model(' name String?'))).toContain('ADD COLUMN     "name" TEXT')

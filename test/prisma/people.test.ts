@@ -15,7 +15,7 @@ const refusal = (text: string, values: unknown[]) =>
     (error: unknown) => readSqlState(error),
   )
 
-test.each(['users', 'Users', 'users.ann'])('the database refuses a team called %s', async (name) => {
+test.each(['users', 'Users', 'users.ann'])('the database rejects a team called %s', async (name) => {
   expect(await refusal('INSERT INTO team (id, name, account) VALUES ($1, $1, $1)', [name])).toBe(checkViolation)
 })
 
@@ -23,7 +23,7 @@ test.each([
   ['a hash of another kind', Buffer.alloc(20), ['READ']],
   ['no scope', Buffer.alloc(32), []],
   ['a scope without READ', Buffer.alloc(32), ['SUBMIT']],
-])('the database refuses a token with %s', async (name, hash, scopes) => {
+])('the database rejects a token with %s', async (name, hash, scopes) => {
   const insert = `INSERT INTO api_token (id, user_id, name, prefix, hash, scopes)
     VALUES ($1, $2, $1, $1, $3, $4::text[]::token_scope[])`
   expect(await refusal(insert, [name, userId, hash, scopes])).toBe(checkViolation)

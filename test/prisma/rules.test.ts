@@ -57,7 +57,7 @@ describe('states in the database', () => {
   test.each([
     ['run_one_alive_per_job', isAlive],
     ['run_holding', (state: JobState) => (holdingStates as readonly JobState[]).includes(state)],
-  ])('of the index %s are those of the domain', async (index, belongs) => {
+  ])('in the condition of the index %s are those of the domain', async (index, belongs) => {
     const [row] = await sql(`SELECT pg_get_indexdef('${index}'::regclass) AS definition`)
     const named = jobStates.filter((state) => String(row?.['definition']).includes(`'${state}'`))
     expect(named).toEqual(jobStates.filter(belongs))
@@ -66,20 +66,20 @@ describe('states in the database', () => {
 
 describe('a job row', () => {
   test.each([
-    ['that is over has its end', { state: 'SUCCEEDED', log_closed: true }],
-    ['that is alive has no end', { finished_at: '2026-01-01' }],
-    ['that is over has its log closed', final],
-    ['that is alive has its log open', { log_closed: true }],
-    ['counts versions from 1', { version: 0 }],
-    ['counts runs from 1', { run_number: 0 }],
-    ['has the priority of a level', { base_priority: 11 }],
-    ['asks for no negative amount', { gpu: -1 }],
-    ['has progress up to 1', { progress_fraction: 1.01 }],
+    ['it has an end time if it is over', { state: 'SUCCEEDED', log_closed: true }],
+    ['it has no end time if it is active', { finished_at: '2026-01-01' }],
+    ['its log is closed if it is over', final],
+    ['its log is open if it is active', { log_closed: true }],
+    ['its version is at least 1', { version: 0 }],
+    ['its run number is at least 1', { run_number: 0 }],
+    ['its base priority is that of a level', { base_priority: 11 }],
+    ['it requests no negative amount', { gpu: -1 }],
+    ['its progress is at most 1', { progress_fraction: 1.01 }],
   ])('must satisfy the rule: %s', async (_, more) => {
     expect(await refusal(insertJob(more))).toBe(checkViolation)
   })
 
-  test('in a final state keeps its state', async () => {
+  test('in a final state cannot change its state', async () => {
     await insertJob({ ...final, log_closed: true })
     expect(await refusal(sql("UPDATE job SET state = 'FAILED'"))).toBe(checkViolation)
     expect(await refusal(sql("UPDATE job SET state = state, version = version + 1, state_info = 'late'"))).toBe(
@@ -88,7 +88,7 @@ describe('a job row', () => {
   })
 
   test.each(['spec = \'{"a": 1}\'', "created_at = '2000-01-01'", "id = 'job_2'", 'sequence = 999'])(
-    'keeps the submitted values: %s',
+    'keeps the values of its submission: %s',
     async (change) => {
       await insertJob()
       await expect(sql(`UPDATE job SET ${change}`)).rejects.toThrow('A submitted job never changes')
@@ -105,14 +105,14 @@ describe('a run row', () => {
     expect(await refusal(insertRun({ id: 'run_3', number: 3 }))).toBe(uniqueViolation)
   })
 
-  test('in a final state keeps its state, has an end and may have an exit code', async () => {
+  test('in a final state keeps its state and has an end time; it may have an exit code', async () => {
     expect(await refusal(insertRun({ exit_code: 0 }))).toBe(checkViolation)
     expect(await refusal(insertRun({ state: 'FAILED' }))).toBe(checkViolation)
     await insertRun({ ...final, exit_code: 0 })
     expect(await refusal(sql("UPDATE run SET state = 'QUEUED', finished_at = NULL"))).toBe(checkViolation)
   })
 
-  test('has log chunks without gaps in their numbers', async () => {
+  test('has log chunks that are numbered without gaps', async () => {
     await insertRun()
     const log = { run_id: 'run_1', job_id: 'job_1', number: 1 }
     expect(await refusal(insert('run_log', { ...log, start_offset: 2, end_offset: 1 }))).toBe(checkViolation)
@@ -128,7 +128,7 @@ describe('a run row', () => {
 describe('a node row', () => {
   const amounts = { cpu_millis: 1000, memory_bytes: 10, free_cpu_millis: 1000, free_memory_bytes: 10 }
 
-  test('cannot have more allocated than it has', async () => {
+  test('cannot have more resources allocated than the node has', async () => {
     await insert('pool', { name: 'p', executors: ['local'] })
     await insert('node', { id: 'node_1', pool: 'p', name: 'n', ...amounts })
     expect(await refusal(sql('UPDATE node SET free_cpu_millis = -1'))).toBe(checkViolation)
@@ -136,14 +136,14 @@ describe('a node row', () => {
   })
 })
 
-test('at most one queue is the default', async () => {
+test('at most one submission queue is the default', async () => {
   await insert('pool', { name: 'doors', executors: ['local'] })
   const door = { pool: 'doors', position: 0, is_default: true }
   await insert('submission_queue', { name: 'one', ...door })
   expect(await refusal(insert('submission_queue', { name: 'two', ...door }))).toBe(uniqueViolation)
 })
 
-test('database time moves only when a test moves it', async () => {
+test('the database time of a test moves only when the test moves it', async () => {
   await using other = await createDatabase()
   await other.moveTime(3_600_000)
   await other.moveTime(3_600_000)

@@ -40,7 +40,7 @@ async function start(given?: number) {
 
 const waits = () => until(() => output.includes('the database is not up yet; waiting for it'), { what: 'it says so' })
 
-test('a server waits for its database and logs that', async () => {
+test('a server waits for its database, and logs that it waits', async () => {
   await door.shut()
   await start()
   await waits()
@@ -69,7 +69,7 @@ test('a server does not start if its configuration needs more connections than t
   )
 })
 
-test('a server reports a port that is in use, and the remedy', async () => {
+test('a server that finds its port in use reports the port and the remedy', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo

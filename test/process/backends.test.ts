@@ -149,7 +149,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     return text
   }
 
-  test('end with the exit code, the states and the complete output', async () => {
+  test('end with the expected exit code, states and complete output', async () => {
     const lines = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done; '
     const cases: [object, number][] = [
       [sh(`${lines}exit 0`), 0],
@@ -178,7 +178,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     expect(psij(job).at(-1)).toBe('FAILED')
   })
 
-  test('are CANCELLED once by a cancel', async () => {
+  test('are CANCELLED once by a cancellation', async () => {
     const id = await api.submit(sh('echo begun; sleep 600'))
     await until(async () => (await look(id)).state === 'RUNNING', { what: 'it runs' })
     await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id })
@@ -187,7 +187,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', 'CANCELED'])
   })
 
-  test('that ignore TERM end with their children after the grace period', async () => {
+  test('that ignore TERM are killed with their children after the grace period', async () => {
     const mark = join(backend.seen(folder), 'marks', 'children')
     const text = `trap '' TERM; (trap '' TERM; while :; do echo x >>${mark}; sleep 0.1; done) & while :; do sleep 0.1; done`
     const job = await ended(await api.submit(sh(text, { maxRunTimeSeconds: 3 })))
@@ -202,7 +202,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     expect(await size()).toBe(before)
   })
 
-  test.runIf(name === 'slurm')('do not count time in the queue of Slurm as run time', async () => {
+  test.runIf(name === 'slurm')('do not count the time in the queue of Slurm as run time', async () => {
     const id = await api.submit(sh('sleep 1', { maxRunTimeSeconds: 3, queue: 'late' }))
     expect(await ended(id)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 })
   })
@@ -215,7 +215,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     expect(jobs).toMatchObject(expected)
   })
 
-  test('survive three kills of the server: 20 jobs, one run each, every byte once', async () => {
+  test('survive three kills of the server: 20 jobs have one run each, and every byte once', async () => {
     const jobs = Array.from({ length: 20 }, (_, index) => index)
     const ticks = 100
     const filler = 'x'.repeat(80)

@@ -55,7 +55,7 @@ describe.skipIf(disk === null)('a full disk', () => {
   const seen = () => ({ readiness: lastReadiness, output: server.output().slice(-4_000) })
   const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
 
-  test('is reported to callers, by /readyz and in the log, and work continues when space is free again', async () => {
+  test('is reported in responses, by /readyz and in the log, and work continues when space is free again', async () => {
     await disk.fill()
     const refused = await until(async () => [await submit()].find(({ code }) => code), { what: 'it is noticed' })
     expect(refused).toMatchObject({ code: 'UNAVAILABLE', message: 'The disk of the database is full; try again' })
@@ -78,7 +78,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     expect(server.output()).not.toContain('"stack"')
   })
 
-  test('does not change the end of a job that prints, and its log is complete or reports gaps', async () => {
+  test('does not change the end of a job that prints; its log is complete or has gaps', async () => {
     const go = join(signals, 'go')
     const jobId = await api.submit({ command: ['sh', '-c', numberedLines(lines), 'sh', go] })
     await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
@@ -89,7 +89,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     await until(() => isOver(jobId), { what: 'the job is over' })
     expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
   })
-  test('is reported also if it stopped PostgreSQL, which restarts when space is free again', async () => {
+  test('is also reported if it stopped PostgreSQL, which restarts when space is free again', async () => {
     await disk.fill()
     await stopDatabase(join(disk.path, 'data'))
     const told: (string | undefined)[] = []

@@ -60,7 +60,7 @@ test('berth doctor reports a killed leader within a minute, and its recovery wit
   await until(isOver, { what: 'NO_LEADER is over', timeoutMs: minuteMs })
 })
 
-test('berth doctor reports whether the database or the server is down', async () => {
+test('berth doctor says whether the database or the server is down', async () => {
   await door.shut()
   const away = await runDoctor(api.url)
   expect(away.code).toBe(1)

@@ -70,7 +70,7 @@ const everywhere = <T>(count: number, work: (api: Api | undefined, index: number
 const countJobs = async () =>
   (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n ?? 0
 
-test('100 concurrent submissions with one key over three servers create one job', async () => {
+test('100 concurrent submissions to three servers with one idempotency key create one job', async () => {
   const answers = await everywhere(100, (api) => submit(api, input('one')))
   expect(new Set(answers.map(({ job }) => job?.id)).size).toBe(1)
   expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(99)
@@ -114,7 +114,7 @@ test('concurrent submissions to several servers consume a slot only once', async
   expect(answers.filter(({ code }) => code === 'RESERVATION_EXPIRED')).toHaveLength(19)
 })
 
-test('slots that a killed server reserved stay reserved until they expire by the clock of the database', async () => {
+test('slots reserved through a killed server stay reserved until they expire by the clock of the database', async () => {
   await database.moveTime(65_000) // those of the tests before
   await allowMore(2)
   const slots = [await reserve(apis[2]), await reserve(apis[2])]

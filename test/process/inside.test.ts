@@ -50,7 +50,7 @@ const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CAN
 
 const saving = 'mutation { saveClosure(input: { closure: {} }) { __typename } }'
 
-test('a job reports over the command line with its token, which expires with the run', async () => {
+test('a job reports through the command line with its token, which expires with its run', async () => {
   const script = `set -e
     env
     '${berth}' progress 0.5 -m 'half way'
@@ -114,7 +114,9 @@ export default {
   onResume() { throw new Error('stale') },
 }`
 
-test('reports of handlers are stored although the server is killed and restarted', { timeout: 180_000 }, async () => {
+test('the reports of handlers are stored although the server is killed and restarted', {
+  timeout: 180_000,
+}, async () => {
   const module = join(dataDir, 'steps.mjs')
   await writeFile(module, handler)
   // One handler sends all its reports before a server runs again, the other continues to work.
@@ -144,7 +146,7 @@ test('reports of handlers are stored although the server is killed and restarted
   }
 })
 
-test('a handler that cannot resume is FAILED with its reason', async () => {
+test('a job whose handler cannot resume is FAILED with the reason', async () => {
   const endless = { handler: join(dataDir, 'steps.mjs'), input: { steps: 6_000 }, resumable: true }
   const id = await api.submit(endless)
   const running = await untilSeen(id, ({ closure }) => closure !== null, 'it saved a closure')

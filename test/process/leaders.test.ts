@@ -131,7 +131,7 @@ const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
   process.kill(server.pid, 'SIGCONT')
 }
 
-test('killing the leader repeatedly under load starts no job twice, and exceeds no limit', {
+test('repeated kills of the leader under load cause no second start of a job, and no start above a limit', {
   timeout: 120_000 + killSeconds * 3_000,
 }, async () => {
   const client = new pg.Client({ connectionString: database.url })
@@ -170,7 +170,7 @@ test('killing the leader repeatedly under load starts no job twice, and exceeds 
   expect(kills).toBeGreaterThan(0)
 })
 
-test('a leader that freezes while idle is replaced, and makes no changes when it thaws', async () => {
+test('a leader that freezes while it is idle is replaced, and changes nothing when it thaws', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -191,7 +191,7 @@ test('a leader that freezes while idle is replaced, and makes no changes when it
   expect(await findViolations(database.db.sql)).toEqual([])
 })
 
-test('a leader that freezes inside a start transaction does not start the job, and the next leader does', async () => {
+test('a leader that freezes inside a start transaction does not start the job; the next leader starts it', async () => {
   await start()
   const frozen = await leading()
   const other = await start()

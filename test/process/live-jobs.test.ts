@@ -136,7 +136,7 @@ const lists: Record<string, Asked> = {
   },
 }
 
-it('a live list equals the list of the server after random changes, cuts and a kill of the server', async () => {
+it('a live list equals the list of the server after random changes, broken connections and a kill of the server', async () => {
   const client = open()
   const open7 = Object.values(lists).map((asked) => ({ asked, list: client.liveJobs({ ...asked, first: 7 }) }))
   const versions = new Map<string, number>()
@@ -161,7 +161,7 @@ it('a live list equals the list of the server after random changes, cuts and a k
   for (const { list } of open7) list.close()
 })
 
-it.each<Transport>(['sse', 'polling'])('a list is live over %s', async (transport) => {
+it.each<Transport>(['sse', 'polling'])('a list is kept live over %s', async (transport) => {
   const client = open(transport)
   const list = client.liveJobs({ first: 5 })
   list.subscribe(() => undefined)
@@ -173,7 +173,7 @@ it.each<Transport>(['sse', 'polling'])('a list is live over %s', async (transpor
   await expectTruth(list, {}, 5)
 })
 
-it('a live list reports since when it is not live, and becomes live again', async () => {
+it('a live list reports since when it is out of date, and becomes live again', async () => {
   const client = open()
   await submit()
   const list = client.liveJobs({ first: 5 })

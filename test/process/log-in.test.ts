@@ -47,7 +47,7 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
 const info = '{ serverInfo { singleUser } }'
 
 describe('the access mode of a server', () => {
-  it('is single-user without users and tokens, on loopback only', async () => {
+  it('is single-user without users and tokens, and then serves only on loopback', async () => {
     expect(await refused({ BERTH_HOST: '0.0.0.0' })).toMatch(/^server.host: "0.0.0.0" is reachable.*bootstrapToken/)
     const server = await started()
     const local = personWith(server.url, '')
@@ -62,11 +62,11 @@ describe('the access mode of a server', () => {
     await server.end()
   })
 
-  it('prevents the start if no user could log in', async () => {
+  it('prevents the start of a server to which no user could log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 
-  it('has users with a bootstrap token, and listens on BERTH_HOST', async () => {
+  it('is multi-user with a bootstrap token, and the server listens on BERTH_HOST', async () => {
     const server = await started({ BERTH_BOOTSTRAP_TOKEN: secret, BERTH_HOST: '0.0.0.0' })
     expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: false } })
     expect((await personWith(server.url, '').ask('{ viewer { permissions } }')).status).toBe(401)
@@ -77,7 +77,7 @@ describe('the access mode of a server', () => {
     await server.end()
   })
 
-  it('stays multi-user without BERTH_BOOTSTRAP_TOKEN while a token is valid; a revocation reaches other processes', async () => {
+  it('stays multi-user without BERTH_BOOTSTRAP_TOKEN while a token is valid; other processes notice a revocation', async () => {
     const [one, two] = [await started(), await started()]
     const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
     const { tokens } = await here.data('{ tokens { nodes { id name } } }')
@@ -90,7 +90,7 @@ describe('the access mode of a server', () => {
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/to a new secret/)
   })
 
-  it('comes with a warning if every account can read the configuration with the bootstrap token', async () => {
+  it('is logged with a warning if every account can read the configuration with the bootstrap token', async () => {
     const file = join(dataDir, 'berth.yaml')
     await writeFile(file, `auth: { bootstrapToken: ${secret} }\n`)
     const warning = 'every account of this machine can read the secrets of the file; chmod o-r it'
@@ -106,7 +106,7 @@ describe('the access mode of a server', () => {
     }
   })
 
-  it('becomes single-user again only by --single-user', async () => {
+  it('is single-user again only after a start with --single-user', async () => {
     expect(await refused()).toMatch(/^auth: login is required/)
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: 'another-secret-of-this-test' }, ['--single-user'])).toMatch(
       /BERTH_BOOTSTRAP_TOKEN: is set, which /,
@@ -120,7 +120,7 @@ describe('the access mode of a server', () => {
     await again.end()
   })
 
-  it('changes in a running single-user server once another server over the database has users', async () => {
+  it('of a running single-user server changes when another server on the same database has users', async () => {
     await using opened = new AsyncDisposableStack()
     const { url: DATABASE_URL } = opened.use(await createDatabase())
     const start = async (env: Record<string, string>, args: readonly string[] = []) => {

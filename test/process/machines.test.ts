@@ -38,7 +38,7 @@ interface SeenNode {
   machine: { silence: string | null; silentSince: string | null }
 }
 
-describe.skipIf(lab === undefined)('servers over several machines', () => {
+describe.skipIf(lab === undefined)('servers that run jobs on several machines', () => {
   const folder = makeDirectory()
   const marks = join(folder, 'marks')
   const servers: BerthProcess[] = []
@@ -149,7 +149,7 @@ pools: [{ name: lab, executor: container, scheduling: { nodeLostAfterSeconds: 36
     await start()
   }
 
-  test('a leader that is killed in starts is replaced within 10 s, and no job starts twice', {
+  test('are replaced within 10 s if the leader is killed during starts, and no job starts twice', {
     timeout: killsInStarts * 240_000,
   }, async () => {
     for (let kill = 0; kill < killsInStarts; kill++) {
@@ -173,7 +173,7 @@ pools: [{ name: lab, executor: container, scheduling: { nodeLostAfterSeconds: 36
     expect(await findViolations(database.db.sql)).toEqual([])
   })
 
-  test('runs go on while ssh is cut, and no line is lost or doubled', { timeout: 1_500_000 }, async () => {
+  test('keep runs going while ssh is cut, and lose or double no line', { timeout: 1_500_000 }, async () => {
     const longest = Math.max(...names.map(cutSeconds))
     // One job of each machine ends during its cut, one after it.
     const plans = names.flatMap(() => [Math.ceil(longest / 4), longest + 20])

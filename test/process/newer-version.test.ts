@@ -37,7 +37,7 @@ const refusal = 'The database was used by a newer version of Berth (migration 20
 /** On a loaded machine, the log has other lines, for example about a slow database. */
 const withoutLog = (text: string) => text.slice(text.lastIndexOf('}') + 1).trimStart()
 
-test('a server ends when its database is migrated, even if its folder already has the new version', async () => {
+test('a server ends when a newer version migrates its database, even if its own folder already has that version', async () => {
   const folder = join(dataDir, 'berth')
   for (const part of ['src', 'prisma', 'package.json'])
     await cp(join(root, part), join(folder, part), { recursive: true })

@@ -48,7 +48,7 @@ const waitForMoment = (jobId: string) =>
   })
 
 test.each(Object.entries(kills))(
-  'files are whole or named after kills of the %s in their collection (kills: %s)',
+  'each output file is complete or reported after kills of the %s during the collection (kills: %s)',
   { timeout: 7_200_000 },
   async (what, times) => {
     let cutOff = 0

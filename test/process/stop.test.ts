@@ -90,7 +90,7 @@ async function withApi<T>({ url }: Group, work: (api: Api) => Promise<T>): Promi
   }
 }
 
-test('repeated signals drain the server once, and PostgreSQL stops last', async () => {
+test('repeated signals drain the server once, and the embedded PostgreSQL stops last', async () => {
   const first = await npmStart()
   const jobId = await withApi(first, (api) => api.submit({ command: ['sh', '-c', counter] }))
   const database = await postmaster()
@@ -109,7 +109,7 @@ test('repeated signals drain the server once, and PostgreSQL stops last', async 
   })
 })
 
-test('after kill -9 of all processes the next start continues with the same data', async () => {
+test('after kill -9 of all processes, the next start continues with the same data', async () => {
   const first = await npmStart()
   const [done, going] = await withApi(first, async (api) => {
     const ended = await api.submit({ command: ['echo', 'kept'] })

@@ -11,7 +11,7 @@ const dataDir = makeDirectory()
 
 beforeAll(() => chmod(dataDir, 0o711)) // under root PostgreSQL is another user and must get in
 
-test('a server works without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
+test('a server works although its stdout is closed, and SIGUSR1 does not open a debugger', async () => {
   const port = await freePort()
   const { file, args, options } = await berthCommand({ dataDir, port })
   const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -72,7 +72,7 @@ const simulated = (more: Record<string, string>) => ({
 
 const tenLines = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join('')
 
-test('a subscriber of one server follows a job of the other, from the first event to the last', async () => {
+test('a subscriber of one server follows a job of the other server, from the first event to the last', async () => {
   const [a, b] = [await start(true), await start(true)]
   const jobId = await a.api.submit(simulated({ SIM_RUN_SECONDS: '0.5', SIM_LOG_LINES: '10' }))
   const { events, text } = await followed(b.api, jobId)
@@ -90,7 +90,7 @@ test('subscribers receive the same events by polling, without notifications', as
   expect(events.at(-1)).toBe(4)
 })
 
-test('when the leader of 1,000 jobs is killed, another leads, and every job has exactly one run', async () => {
+test('after a kill of the leader of 1,000 jobs, another process leads, and every job has exactly one run', async () => {
   const before = await leaderOf()
   const leader = servers.find(({ pid }) => before?.holder?.includes(`:${pid}:`))
   const others = apis.filter((_, index) => servers[index] !== leader)

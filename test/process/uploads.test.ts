@@ -125,7 +125,7 @@ async function finish(folder: string): Promise<string> {
 }
 
 test.each(Object.entries(kills))(
-  'a kill of the %s in an upload leaves no half snapshot, and the upload goes on (kills: %s)',
+  'a kill of the %s during an upload leaves no incomplete snapshot, and the upload continues (kills: %s)',
   { timeout: 7_200_000 },
   async (what, times) => {
     for (let kill = 0; kill < times; kill++)
@@ -169,7 +169,7 @@ async function expectNoOrphans(db: Db, id: string): Promise<void> {
   expect({ orphans, blobs }).toEqual({ orphans: [], blobs: { kept: 2 * largeFiles } })
 }
 
-test('an interrupted upload continues with the missing files', { timeout: 300_000 }, async () => {
+test('an interrupted upload continues with the files that are still missing', { timeout: 300_000 }, async () => {
   await withFiles(async (folder, files) => {
     const client = createClient({ url: server.url })
     const ordered = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))

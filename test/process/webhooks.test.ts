@@ -121,7 +121,7 @@ function age({ headers, ...message }: ReceivedMessage): ReceivedMessage {
   }
 }
 
-test('each event is delivered at least once, signed and with one id', {
+test('each event is delivered at least once, signed and always with the same id', {
   timeout: isWhole ? 1_200_000 : 180_000,
 }, async () => {
   const accepted: ReceivedMessage[] = []

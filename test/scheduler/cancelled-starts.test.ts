@@ -65,7 +65,7 @@ const ends = (id: string) =>
 const untilUnwanted = (unwanted: AbortSignal | undefined) =>
   new Promise<void>((resolve) => unwanted?.addEventListener('abort', () => resolve(), { once: true }))
 
-test('aborting a start before anything exists ends the job at once and removes the files of the start', async () => {
+test('a start that is aborted before anything exists ends the job at once, and its files are deleted', async () => {
   const runs: string[] = []
   lead(async ({ runId }, unwanted) => {
     runs.push(runId)
@@ -77,7 +77,7 @@ test('aborting a start before anything exists ends the job at once and removes t
   expect(found).toEqual(runs)
 })
 
-test('a run is stopped if it started although its start returned no handle', async () => {
+test('a run that started is stopped although its aborted start returned no handle', async () => {
   const runs: string[] = []
   lead(async (run, unwanted) => {
     runs.push(run.runId)
@@ -91,7 +91,7 @@ test('a run is stopped if it started although its start returned no handle', asy
   await until(async () => (await inner.find(runId)) === null, { what: 'it is stopped and forgotten' })
 })
 
-test('after a start with an unknown outcome the run is searched for and stopped', async () => {
+test('after an aborted start with an unknown result, the run is searched for and stopped', async () => {
   lead(async (run, unwanted) => {
     await untilUnwanted(unwanted)
     await inner.start(run)
@@ -100,7 +100,7 @@ test('after a start with an unknown outcome the run is searched for and stopped'
   expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Signal 15 ended it' })
 })
 
-test('a stopping leader aborts its starts in flight', async () => {
+test('a leader that stops aborts its starts', async () => {
   const given = Promise.withResolvers<void>()
   lead(async (_, unwanted) => {
     await untilUnwanted(unwanted)

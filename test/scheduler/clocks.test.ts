@@ -85,7 +85,7 @@ const short = {
   },
 }
 
-test.each([2, -2])('jobs succeed with timestamps of the database when its clock is %i h off', async (hours) => {
+test.each([2, -2])('jobs succeed with timestamps of the database although its clock is %i h off', async (hours) => {
   await database.moveTime(hours * hourMs)
   await open()
   const ids = [await it.submit(short.local), await it.submit(short.simulated)]
@@ -110,8 +110,8 @@ const has = (id: string, what: string) =>
     what: `${id} has printed ${what}`,
   })
 
-describe('setting the database clock while a job runs', () => {
-  test.each([2, -2])('a shift of %i h does not end the job, under this leader or the next', async (hours) => {
+describe('a change of the database clock while a job runs', () => {
+  test.each([2, -2])('by %i h does not end the job, under this leader or the next', async (hours) => {
     await open()
     const { spec, go } = told()
     const id = await it.submit({ ...spec, maxRunTimeSeconds: 600 })
@@ -128,7 +128,7 @@ describe('setting the database clock while a job runs', () => {
   })
 
   /** Uses the simulated executor, because a local run also has a deadline of its own. */
-  test('the maximum run time still ends the job', async () => {
+  test('does not disable the maximum run time of the job', async () => {
     await open()
     const endless = { executor: 'simulated', environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }] }
     const id = await it.submit({ ...endless, maxRunTimeSeconds: 1 })

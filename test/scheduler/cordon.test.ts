@@ -4,7 +4,7 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 
-test('a node that is cordoned or removed takes no new starts, even starts planned before', async () => {
+test('no run starts on a node that is cordoned or removed, even if the start was planned before', async () => {
   const nodes = ['n1', 'n2'].map((name) => ({ ...simNode, name, cpuMillis: 40_000 }))
   await using world = await createTestDomain({ nodes })
   const { database, it } = world

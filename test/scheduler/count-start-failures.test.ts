@@ -61,7 +61,7 @@ const nodes = () =>
   )
 
 describe('a node that cannot start runs', () => {
-  test('backs off without failing jobs, probes with one run after each wait, and takes all runs once healthy', async () => {
+  test('backs off without failing jobs, gets one probe run after each wait, and gets all runs when it works again', async () => {
     it = await createTestDomainOver(database.db, { pool: { executors: ['local'] } })
     executor = await createLocalExecutor({
       spoolDir: dataDir,
@@ -121,13 +121,13 @@ function countStarts(executor: Executor): { count: number } {
 }
 
 describe('the back-off of a node', () => {
-  test('doubles up to five minutes; it begins with the third failure if the node may not be the cause', () => {
+  test('doubles up to five minutes, and begins with the third failure if the node may not be the cause', () => {
     const of = (isNodes: boolean) => Array.from({ length: 12 }, (_, i) => computeBackOffSeconds(i + 1, isNodes))
     expect(of(true)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
     expect(of(false)).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
   })
 
-  test('increases once for failures of concurrent starts', async () => {
+  test('grows once for failures of concurrent starts', async () => {
     it = await createTestDomainOver(database.db)
     await createLeader(it.domain, 'sim').then(({ tick }) =>
       it
@@ -179,7 +179,7 @@ test('an unreachable node without runs becomes LOST after the timeout, and READY
   ])
 })
 
-test('a replaced leader does not mark nodes as seen', async () => {
+test('a leader that was replaced does not record that its nodes responded', async () => {
   it = await createTestDomainOver(database.db)
   executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')

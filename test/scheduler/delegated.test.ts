@@ -118,7 +118,7 @@ test('a new leader clears an outdated waiting reason', async () => {
   await becomes(id, { state: 'STARTING', info: null })
 })
 
-test('a run is submitted to the backend without nodes, shows its waiting reason, and is counted on the node that the backend chooses', async () => {
+test('a run is submitted without nodes, shows why it waits, and is counted on the node that the backend chooses', async () => {
   const first = await submit(3)
   const second = await submit(3)
   await isGiven(first, second)
@@ -138,7 +138,7 @@ test('a run is submitted to the backend without nodes, shows its waiting reason,
   expect(events).toEqual([{ metadata: { nativeId: expect.stringMatching(/^native run_/) } }])
 })
 
-test('a run pending in the backend keeps its resources allocated, and Berth never submits more than the nodes hold', async () => {
+test('a run that waits in the backend keeps its resources allocated, and no more runs are submitted than the nodes hold', async () => {
   await report([backendNode('n1', { state: 'CORDONED' }), backendNode('n2')])
   const held = await Promise.all([submit(2), submit(2)])
   await isGiven(...held)
@@ -151,7 +151,7 @@ test('a run pending in the backend keeps its resources allocated, and Berth neve
   await isGiven(later)
 })
 
-test('nodes follow the report of the backend (cordoned, lost, shrunk, used by others, removed); runs keep going', async () => {
+test('nodes follow the reports of the backend (cordoned, lost, shrunk, used by others, removed), and runs continue', async () => {
   const running = await submit(3)
   await isGiven(running)
   await backend.place()
@@ -182,7 +182,7 @@ test('nodes follow the report of the backend (cordoned, lost, shrunk, used by ot
 
 const h100 = { model: 'H100', memoryBytes: 80 * 1024 ** 3, tensorCores: true, cudaVersion: '12.2' }
 
-test('an unchanged report writes no rows; an unreachable backend changes no rows and is logged once', async () => {
+test('an unchanged report writes no rows; an unreachable backend writes no rows and is logged once', async () => {
   const gpus = Array.from({ length: 2 }, () => ({ ...h100 }))
   const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
   await report(nodesNow)
@@ -216,7 +216,7 @@ test('an unchanged report writes no rows; an unreachable backend changes no rows
   expect(await written()).toEqual(before)
 })
 
-test('GPUs are counted without device claims, together with GPUs used by others', async () => {
+test('GPUs are counted without device numbers, together with GPUs that others use', async () => {
   const gpus = Array.from({ length: 4 }, () => ({ ...h100 }))
   const gpuNode = (held: number) => [
     backendNode('n1', { gpus, heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: held } }),
@@ -244,7 +244,7 @@ test('a node that the backend reserves for GPU jobs takes no other jobs', async 
   await isGiven(plain)
 })
 
-test('a run preempted by the backend ends INTERRUPTED, or is queued again if restartable', async () => {
+test('a run preempted by the backend ends INTERRUPTED, or is queued again if it is restartable', async () => {
   const plain = await submit(1)
   const again = await submit(1, { restartable: true })
   await isGiven(plain, again)
@@ -258,7 +258,7 @@ test('a run preempted by the backend ends INTERRUPTED, or is queued again if res
   })
 })
 
-test('an unavailable backend fails no job: the whole pool backs off and probes with one run', async () => {
+test('while a backend is unavailable no job fails, and the whole pool backs off and probes with one run', async () => {
   const tries: number[] = []
   const start = backend.start.bind(backend)
   backend.start = async (run) => {
@@ -291,7 +291,7 @@ const schedule = (scheduling: Record<string, unknown>) =>
     queues: [{ name: 'default', pool: 'sim', native: {} }],
   })
 
-test('with noWait jobs are accepted if their amounts fit, and refused otherwise', async () => {
+test('with noWait, jobs are accepted if their amounts fit, and are refused otherwise', async () => {
   const now = (cpu: number) =>
     submitNow(it.domain, it.admin, [
       { noWait: true, spec: { command: ['true'], resources: { cpu, memoryBytes: 1 } } },
@@ -302,7 +302,7 @@ test('with noWait jobs are accepted if their amounts fit, and refused otherwise'
   await until(() => backend.given.size === 2, { what: 'the backend has both' })
 })
 
-test('an exclusive job takes a whole node: first the guessed node, then the node that the backend chose', async () => {
+test('an exclusive job is counted on a whole node: first the expected one, then the one that the backend chose', async () => {
   const alone = await submit(1, { resources: { exclusiveNodeUse: true } })
   const beside = await submit(3)
   await isGiven(alone, beside)
@@ -316,7 +316,7 @@ test('an exclusive job takes a whole node: first the guessed node, then the node
   expect(await wait(third)).toBe('NO_CAPACITY')
 })
 
-test('a gang is submitted once, when each of its copies has a node', async () => {
+test('a gang is submitted once, when there is a node for each of its copies', async () => {
   const first = await submit(3)
   await isGiven(first)
   const gang = await submit(3, { resources: { nodeCount: 2 } })
@@ -328,7 +328,7 @@ test('a gang is submitted once, when each of its copies has a node', async () =>
   await becomes(gang, { state: 'RUNNING', counted: ['n2', 'n1'], nodes: ['n2', 'n1'] })
 })
 
-test('a job of higher priority preempts both running and pending runs in the backend', async () => {
+test('a job of higher priority preempts both running runs and runs that wait in the backend', async () => {
   await schedule({ preemptLowerPriority: true })
   const running = await submit(4, { preemptable: true })
   await isGiven(running)
@@ -375,7 +375,7 @@ test('the planned start of a large job moves when the backend places a small job
   await becomes(large, { state: 'RUNNING' })
 })
 
-test('the next leader moves an allocation that the previous leader left behind', async () => {
+test('the next leader moves an allocation that the previous leader had not moved', async () => {
   const id = await submit(3)
   await isGiven(id)
   await scheduler.stop()

@@ -99,7 +99,7 @@ test.each([
   ['FAILED', ['CANCELLED DEPENDENCY_FAILED', 'STARTING', 'STARTING']],
   ['INTERRUPTED', ['CANCELLED DEPENDENCY_FAILED', 'CANCELLED DEPENDENCY_FAILED', 'STARTING']],
 ] as const)(
-  'a job that ends %s starts or cancels the jobs that wait for its success, failure or end',
+  'when a job ends %s, the jobs that wait for its success, its failure or its end start or are cancelled',
   async (to, expected) => {
     const first = await it.submit()
     const waiting = [

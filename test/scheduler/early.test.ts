@@ -26,7 +26,7 @@ const submit = (maxRunTimeSeconds: number) =>
 const free = async () =>
   (await sql<{ free: number }>('SELECT free_cpu_millis AS free FROM node ORDER BY name')).map((node) => node.free)
 
-test('short jobs queue in the backend before a node is free, and node usage counts them', async () => {
+test('short jobs are submitted to the backend before a node is free, and the usage of nodes includes them', async () => {
   await until(async () => (await free()).length === 2, { what: 'the nodes are known' })
   const short: string[] = []
   for (let n = 0; n < 6; n++) short.push(await submit(60))

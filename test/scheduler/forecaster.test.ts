@@ -49,7 +49,7 @@ async function earlierRuns(name: string, seconds: readonly number[]): Promise<vo
   }
 }
 
-test('with maximum run times each job in a long lane is forecast after its predecessors, and p90 equals p50', async () => {
+test('with maximum run times, each job in a long lane is forecast after those before it, and p90 equals p50', async () => {
   await startOne(600)
   const waiting: string[] = []
   for (let at = 0; at < 40; at++) waiting.push(await it.submit({ maxRunTimeSeconds: 60 }))
@@ -69,7 +69,7 @@ test('with maximum run times each job in a long lane is forecast after its prede
   expect(first?.basis).toBe('The queue simulated once: 41 jobs run until their maximum run time')
 })
 
-test('a preview is forecast with the jobs before it, and a job of its lane comes before it', async () => {
+test('the forecast of a preview is after the jobs before it, and also after a job of its lane', async () => {
   await startOne(600)
   for (let at = 0; at < 3; at++) await it.submit({ maxRunTimeSeconds: 60 })
   await leader.tick()
@@ -82,7 +82,7 @@ test('a preview is forecast with the jobs before it, and a job of its lane comes
   expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
-test('a preview uses earlier runs of similar jobs', async () => {
+test('the forecast of a preview uses earlier runs of similar jobs', async () => {
   await earlierRuns('train', [95, 100, 105, 100])
   await startOne(600)
   await it.submit({ name: 'train', maxRunTimeSeconds: 0 })
@@ -91,7 +91,7 @@ test('a preview uses earlier runs of similar jobs', async () => {
   expect(preview.estimatedStart?.basis).toContain('3 jobs run as long as earlier runs like them')
 })
 
-test('without maximum run times the forecast uses earlier runs of the user with the same name and size', async () => {
+test('without maximum run times, the forecast uses earlier runs of the user with the same name and size', async () => {
   await earlierRuns('train', [95, 100, 105, 100])
   const running = await startOne(0, 'train')
   const [next, last] = [
@@ -123,7 +123,7 @@ test('without maximum run times the forecast uses earlier runs of the user with 
   })
 })
 
-test('a default maximum run time gives no forecast; the estimate names the job without a known end', async () => {
+test('a default maximum run time leads to no forecast, and the estimate names the job whose end is unknown', async () => {
   const running = await it.submit()
   await leader.tick()
   await move(running, 'STARTING', 'RUNNING')
@@ -141,7 +141,7 @@ test('a default maximum run time gives no forecast; the estimate names the job w
   }
 })
 
-test('a job without earlier runs is forecast by the part of the maximum that other jobs took, or by its sweep or command', async () => {
+test('the forecast for a job without earlier runs uses how much of their maximum other jobs took, or its sweep or command', async () => {
   for (const seconds of [30, 30, 30]) {
     const jobId = await startOne(60, `part ${seconds}`)
     await move(jobId, 'RUNNING', 'SUCCEEDED')
@@ -169,7 +169,7 @@ test('a job without earlier runs is forecast by the part of the maximum that oth
   expect(found.get(second)?.basis).toContain('others join as in the past day')
 })
 
-test('a forecast is shown for a minute, and hidden for a job whose gate closed since', async () => {
+test('a forecast is shown for a minute, but not for a job whose gate has closed since', async () => {
   await startOne(600)
   const [waits, gated] = [await it.submit({ maxRunTimeSeconds: 60 }), await it.submit({ maxRunTimeSeconds: 60 })]
   await leader.tick()
@@ -183,7 +183,7 @@ test('a forecast is shown for a minute, and hidden for a job whose gate closed s
   expect((await estimates([waits])).get(waits)).toMatchObject({ p50: null, p90: null })
 })
 
-test('a leader with an outdated epoch stores no forecast', async () => {
+test('a leader of an old epoch stores no forecast', async () => {
   await startOne(600)
   await it.submit({ maxRunTimeSeconds: 60 })
   await leader.tick()
@@ -192,7 +192,7 @@ test('a leader with an outdated epoch stores no forecast', async () => {
   expect(await sql('SELECT * FROM pool_forecast')).toEqual([])
 })
 
-test('a busy machine neither cuts a forecast short nor delays the next one', async () => {
+test('on a busy machine a forecast is not cut short, and the next one is not delayed', async () => {
   let nowMs = 0
   // Simulates a busy machine: a second passes between two reads of the clock.
   const clock = { ...it.domain.clock, monotonicMs: () => (nowMs += 1_000) }

@@ -81,7 +81,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
   const isCancelled = (id: string) =>
     until(async () => (await toFacts(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
 
-  test('removes a finished run that the previous leader died before removing', async () => {
+  test('deletes a finished run that the previous leader did not delete before it died', async () => {
     const asked = Promise.withResolvers<void>()
     const first = lead('a', { ...bindVerbs(executor), forget: async () => asked.resolve() })
     const id = await it.submit({ command: ['true'] })
@@ -104,7 +104,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
     if (name === 'local') expect(isAlive(await readPid())).toBe(false)
   })
 
-  test('never starts a cancelled run that had not started', async () => {
+  test('never starts a cancelled run that had not begun', async () => {
     const id = await submit()
     await dieStarting(id, 'after')
     lead('b', executor)
@@ -113,7 +113,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
     if (name === 'local') await expect(readPid()).rejects.toThrow('ENOENT')
   })
 
-  test('leaves a run that is not in the database running, and logs it', async () => {
+  test('logs a run that is not in the database, and does not end it', async () => {
     const run = runOf({ command: ['sleep', '60'], environment: [{ name: 'SIM_RUN_SECONDS', value: '60' }] })
     const handle = await executor.start(run)
     const { lines, destination } = recordLines()

@@ -62,7 +62,7 @@ test('a leader with an unreachable backend hands the pool to a process that reac
   expect(await holder()).toBe('near')
 })
 
-test('two processes with an unreachable backend alternate, each leading twice as long in its next term', async () => {
+test('two processes with an unreachable backend alternate, and each leads twice as long in its next term', async () => {
   const clock = fast(100)
   const terms = [competeCutOff('one', clock), competeCutOff('other', clock)]
   await until(() => terms.some((seconds) => seconds.length >= 2), { what: 'one gave way twice' })
@@ -84,7 +84,7 @@ function competeCutOff(name: string, clock: Clock): readonly number[] {
   return seconds
 }
 
-test('a leader with an unreachable backend doubles its wait each term, up to 10 min', async () => {
+test('a leader with an unreachable backend doubles its wait with each term, up to 10 min', async () => {
   const clock = createFakeClock()
   let answers = false
   const executor = {

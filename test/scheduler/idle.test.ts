@@ -17,7 +17,7 @@ const seconds = 60
 /** Expected queries per second: polls for missed notifications every second, and others every two or three seconds. */
 const perSecondMax = 7
 
-test('an idle server queries the database a few times a second, without transactions', async () => {
+test('an idle server sends a few queries a second to the database, without transactions', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const clock = createFakeClock()

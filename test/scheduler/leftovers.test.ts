@@ -5,7 +5,7 @@ import { createTestDomain } from '../support/domain.ts'
 import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-test('data of other runs is removed although the data of one run cannot be removed', async () => {
+test('the data of other runs is deleted although the data of one run cannot be deleted', async () => {
   await using opened = new AsyncDisposableStack()
   const { domain } = opened.use(await createTestDomain()).it
   const removed: string[] = []

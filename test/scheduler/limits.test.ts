@@ -121,7 +121,7 @@ describe('limits of running jobs', () => {
     expect(await reasonOf(beta[2])).toMatchObject({ code: 'USER_LIMIT', scope: 'user:carol', limit: 2, used: 2 })
   })
 
-  test('example 9: lowering a limit keeps running jobs; the next job starts when fewer run', async () => {
+  test('example 9: lowering a limit keeps running jobs, and the next job starts when fewer run', async () => {
     await set({ userMaxConcurrent: null })
     const ids = await submitMany(6)
     await leader.tick()
@@ -137,7 +137,7 @@ describe('limits of running jobs', () => {
     expect((await states(ids))[5]).toBe('STARTING')
   })
 
-  test('the team limit has no effect without enableFairShare', async () => {
+  test('the limit of a team has no effect without enableFairShare', async () => {
     await team('alpha', it.admin)
     await set({ ...unlimited, teamMaxConcurrent: 1 })
     const ids = await submitMany(3)
@@ -161,8 +161,8 @@ describe('limits of running jobs', () => {
   })
 })
 
-describe('a job at a limit does not block others', () => {
-  test('jobs behind it start, and the limited jobs show the reason', async () => {
+describe('a job that waits for a limit does not block other jobs:', () => {
+  test('jobs behind it start, and the jobs at the limit show the reason', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const hers = await submitMany(3, ann)
     const [behind] = await submitMany(1)
@@ -179,7 +179,7 @@ describe('a job at a limit does not block others', () => {
     expect(await reasonOf(hers[2])).toMatchObject({ code: 'USER_LIMIT', limit: 2, used: 2 })
   })
 
-  test('the job behind 2,000 limited jobs of a user is found without reading them', async () => {
+  test('the job behind 2,000 jobs of a user at the limit is found without reading them', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const specs = Array.from({ length: 2_000 }, () => it.submit({ resources: { cpu: 0.01 } }, ann))
     await Promise.all(specs)
@@ -191,7 +191,7 @@ describe('a job at a limit does not block others', () => {
   })
 })
 
-describe('scopes of limits', () => {
+describe('a limit on a scope', () => {
   const scope = (limit: Record<string, unknown>) => setScopeLimit(it.domain, it.admin, limit)
   beforeEach(() => set(unlimited))
 
@@ -200,7 +200,7 @@ describe('scopes of limits', () => {
     ['PROJECT', 'apollo', { project: 'apollo' }, 'project:apollo'],
     ['USER', 'local', {}, 'user:local'],
     ['TEAM', 'alpha', {}, 'team:alpha'],
-  ])('a limit on jobs of a %s', async (kind, name, spec, called) => {
+  ])('applies to the jobs of a %s', async (kind, name, spec, called) => {
     await team('alpha', it.admin)
     await scope({ scope: kind, name, maxJobs: 1 })
     const ids = await submitMany(2, it.admin, spec)
@@ -212,7 +212,7 @@ describe('scopes of limits', () => {
     expect(await started(ids)).toBe(2)
   })
 
-  test('a GPU limit of a scope does not affect jobs without GPUs', async () => {
+  test('on GPUs does not affect jobs without GPUs', async () => {
     await scope({ scope: 'PROJECT', name: 'apollo', maxGpus: 3 })
     const ids = await submitMany(2, it.admin, { ...gpus(2), project: 'apollo' })
     const cpu = await it.submit({ project: 'apollo' })
@@ -221,7 +221,7 @@ describe('scopes of limits', () => {
     expect(await reasonOf(ids[1])).toMatchObject({ code: 'GPU_LIMIT', scope: 'project:apollo', limit: 3, used: 2 })
   })
 
-  test('a limit on a GPU model: the job uses another model, or waits without blocking others', async () => {
+  test('on a GPU model makes a job use another model, or wait without blocking others', async () => {
     await scope({ scope: 'USER', name: 'local', gpuModel: 'H100', maxGpus: 1 })
     const big = { gpuMemoryGib: 64 }
     const [first, second] = await submitMany(2, it.admin, gpus(1, big))
@@ -235,7 +235,7 @@ describe('scopes of limits', () => {
     expect(await sql('SELECT count(*) FROM device_claim')).toEqual([{ count: 9 }])
   })
 
-  test('limits on GPU jobs and on GPUs apply to the whole pool', async () => {
+  test('on GPU jobs or on GPUs applies to the whole pool', async () => {
     await set({ localJobMaxConcurrent: 2 })
     const ids = await submitMany(3, it.admin, gpus(1))
     const cpu = await it.submit()
@@ -251,7 +251,7 @@ describe('scopes of limits', () => {
 })
 
 describe('concurrent changes of limits', () => {
-  test('a start planned under an outdated limit is planned again', async () => {
+  test('a start planned under an old limit is planned again', async () => {
     await set({ maxConcurrent: 7, userMaxConcurrent: null })
     const ids = await submitMany(40)
     await Promise.all([leader.tick(), set({ maxConcurrent: 3 })])
@@ -261,7 +261,7 @@ describe('concurrent changes of limits', () => {
     expect(await started(ids)).toBe(before)
   })
 
-  test('a changed limit applies to every start after the change is acknowledged', async () => {
+  test('a changed limit applies to every start after the change was confirmed', async () => {
     await set({ userMaxConcurrent: null, maxConcurrent: 100 })
     const ids = await submitMany(100)
     let atAnswer = 0
@@ -273,7 +273,7 @@ describe('concurrent changes of limits', () => {
     expect(await started(ids)).toBe(atAnswer)
   })
 
-  test('ended and cancelled jobs free the limit, and a change of limits wakes the leader', async () => {
+  test('ended and cancelled jobs no longer count, and a change of limits wakes the leader', async () => {
     const [a, b, c, d] = await submitMany(4)
     await leader.tick()
     await end(a ?? '')

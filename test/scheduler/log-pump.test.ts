@@ -8,7 +8,7 @@ const chunkBytes = 262_144
 const chunks = 16
 const bytesMax = 2 ** 40
 
-test('log output is read during a write, up to a bound, and written in large pieces', async () => {
+test('log output is read while a write is under way, up to a limit, and written in large pieces', async () => {
   let given = 0
   async function* logs(): AsyncGenerator<LogChunk> {
     for (; given < chunks; given++) yield { stream: 'STDOUT', bytes: Buffer.alloc(chunkBytes, 'x'), next: given }
@@ -30,7 +30,7 @@ test('log output is read during a write, up to a bound, and written in large pie
   expect(writes.map(({ pieces }) => pieces)).toEqual([1, 4, 4, 4, 3])
 })
 
-test('a failed write ends the pump, even while the log stream is idle', async () => {
+test('a failed write ends the pump, even while no output arrives', async () => {
   async function* logs(_handle: string, _after: unknown, signal: AbortSignal): AsyncGenerator<LogChunk> {
     yield { stream: 'STDOUT', bytes: Buffer.from('a line'), next: 1 }
     await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
@@ -39,7 +39,7 @@ test('a failed write ends the pump, even while the log stream is idle', async ()
   await expect(pump(append, logs)).rejects.toThrow('the disk is slow')
 })
 
-test('all pumps together buffer a bounded number of bytes, also after failed pumps', async () => {
+test('all pumps together buffer a limited number of bytes, also after some of them failed', async () => {
   const pumps = 200
   let given = 0
   async function* logs(): AsyncGenerator<LogChunk> {

@@ -55,7 +55,7 @@ async function startOne(restartable = true): Promise<string> {
   return jobId
 }
 
-test('a run lost with its node is stopped at once, and the node stays blocked until the run has ended', async () => {
+test('a run lost with its node is stopped at once, and the node takes no runs until the old run has ended', async () => {
   const jobId = await startOne()
   await backend.place()
   await jobIs(jobId, 'RUNNING')

@@ -41,7 +41,7 @@ const way = (of: ReportedJob, report: Report) =>
 test.each([
   [1, undefined],
   [2, true],
-])('a victim of preemption tier %i loses its turn: %s', (tier, losesTurn) => {
+])('whether a victim of the preemption tier %i is queued behind the waiting jobs: %s', (tier, losesTurn) => {
   const victim = job({ preempted: true, tier, spec: spec({ restartable: true }) })
   expect(planSteps(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
 })
@@ -68,7 +68,7 @@ describe('a job that exceeds its memory limit', () => {
     )
   })
 
-  test('reports the enforced limit: the sum over replicas on one machine, the limit per replica on a cluster', () => {
+  test('reports the limit that was enforced: the sum over replicas on one machine, or the limit per replica in a cluster', () => {
     const copies = { ...whole, replicas: 4 }
     const told = ['container', 'slurm'].map((executor) =>
       infoOf({ executor, resources: copies }, { exitCode: 137, signal: 9, info: 'Node n1' }),
@@ -90,7 +90,7 @@ test.each([
   expect(planSteps(job(), seen(end({ exitCode })), 3)).toMatchObject([{ to: 'FAILED', reason: 'EXIT_CODE', info }])
 })
 
-test('a run ended by its backend reports the limit that it exceeded', () => {
+test('a run that its backend ended reports the limit that it exceeded', () => {
   const info = 'The process exceeded its limit'
   const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
   const noMaximum = job({ spec: spec({ maxRunTimeSeconds: 0 }) })
@@ -106,7 +106,7 @@ describe('a start that fails after the backend accepted it', () => {
     [{ state: 'RUNNING' }, 'BAD_SPEC', ['FAILED BAD_SPEC']],
     // The job may have forged this report.
     [{ state: 'RUNNING' }, 'START_FAILED', ['INTERRUPTED NODE_LOST']],
-  ])('%o with reason %s moves to the expected state', (of, reason, steps) => {
+  ])('in the state %o with the reason %s leads to the expected state', (of, reason, steps) => {
     const failed: Observation = { state: 'failed', reason, message: 'There is no /nowhere' }
     expect(way(job(of), seen(failed))).toEqual(steps)
   })
@@ -116,7 +116,7 @@ describe('a run that ended', () => {
   test.each<[string, Partial<ReportedJob>, Ended, string[]]>([
     ['exit 0', {}, end(), ['SUCCEEDED']],
     ['exit 3', {}, end({ exitCode: 3 }), ['FAILED EXIT_CODE']],
-    ['a signal of its own', {}, end({ exitCode: 139, signal: 11 }), ['FAILED SIGNAL']],
+    ['a signal that it sent itself', {}, end({ exitCode: 139, signal: 11 }), ['FAILED SIGNAL']],
     ['killed with its supervisor', {}, lost, ['INTERRUPTED NODE_LOST']],
     ['killed with its supervisor, and restartable', { spec: spec({ restartable: true }) }, lost, ['QUEUED NODE_LOST']],
     ['killed with its supervisor, and resumable', { spec: spec({ resumable: true }) }, lost, ['INTERRUPTED NODE_LOST']],
@@ -176,7 +176,7 @@ describe('a run that ended', () => {
       end({ exitCode: 3 }),
       ['FAILED EXIT_CODE'],
     ],
-  ])('becomes the expected state: %s', (_what, of, observation, expected) => {
+  ])('leads to the expected state after %s', (_what, of, observation, expected) => {
     expect(way(job(of), seen(observation))).toEqual(expected)
   })
 })
@@ -192,7 +192,7 @@ test('a run that starts after its eviction was ordered is still evicted', () => 
   ])
 })
 
-test('a run that never began is queued again when its node is lost, unless its job is cancelled', () => {
+test('a run that never began is queued again if its node is lost, unless its job is cancelled', () => {
   const lost: Report = { kind: 'lost', info: 'silent', neverBegan: true }
   expect(way(job({ state: 'STARTING' }), lost)).toEqual(['QUEUED NODE_LOST'])
   expect(way(job({ state: 'CANCELLING' }), lost)).toEqual(['CANCELLED NODE_LOST'])
@@ -204,7 +204,7 @@ describe('a run that is gone from its backend', () => {
     ['starting', { state: 'STARTING' }, ['INTERRUPTED NODE_LOST']],
     ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED NODE_LOST']],
     ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED NODE_LOST']],
-  ])('moves to the expected state when it was %s', (_what, of, expected) => {
+  ])('leads to the expected state if it was %s', (_what, of, expected) => {
     expect(way(job(of), seen({ state: 'gone' }))).toEqual(expected)
   })
 
@@ -213,7 +213,7 @@ describe('a run that is gone from its backend', () => {
     ['starting', { state: 'STARTING' }, ['INTERRUPTED PREEMPTED']],
     ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED PREEMPTED']],
     ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
-  ])('moves to the expected state when the backend preempted it and it was %s', (_what, of, expected) => {
+  ])('that was preempted there leads to the expected state if it was %s', (_what, of, expected) => {
     expect(way(job(of), seen({ state: 'gone', cause: 'PREEMPTED' }))).toEqual(expected)
   })
 })
@@ -236,7 +236,7 @@ describe('a failed start', () => {
     ])
   })
 
-  test('with an unreachable backend is retried without limit, and leaves the node to other jobs', () => {
+  test('is retried without limit if the backend is unreachable, and leaves the node to other jobs', () => {
     const [step] = planSteps(job({ state: 'STARTING', startFailures: 2 }), failure('BACKEND_AWAY'), 3)
     expect(step).toMatchObject({ to: 'QUEUED', reason: 'NODE_TROUBLE', info: 'why', runEnds: 'FAILED' })
     expect(step?.eligibleInMs).toBeGreaterThanOrEqual(30_000)
@@ -254,7 +254,7 @@ describe('a failed start', () => {
       expect(mayMove('STARTING', 'QUEUED', 'NOT_TOGETHER')).toBe(true)
     })
 
-    test('waits for 30 s to 5 min, with jitter per job and per run', () => {
+    test('waits for 30 s to 5 min, with a random part for each job and each run', () => {
       const jobs = Array.from({ length: 100 }, (_, index) => ({ jobId: `job_${index}` }))
       const runs = Array.from({ length: 100 }, (_, index) => ({ run: index + 1 }))
       for (const pauses of [jobs.map(pauseOf), runs.map(pauseOf)]) {
@@ -270,12 +270,12 @@ describe('a failed start', () => {
     expect(way(job({ state: 'STARTING' }), failure('WORKDIR_NOT_FOUND'))).toEqual(['FAILED WORKDIR_NOT_FOUND'])
   })
 
-  test('cancels a job that was being cancelled', () => {
+  test('cancels the job if it was being cancelled', () => {
     expect(way(job({ state: 'CANCELLING' }), failure('START_FAILED'))).toEqual(['CANCELLED CANCELLED'])
   })
 })
 
-test('transitions carry the metadata of the backend', () => {
+test('transitions contain the times, the native id and the usage that the backend reported', () => {
   const usage = { cpuSeconds: 1.5, maxMemoryBytes: 4096 }
   const [running, ended] = planSteps(
     job({ state: 'STARTING' }),

@@ -45,7 +45,7 @@ const told = async (jobId: string) =>
     )
   ).map(({ message }) => message)
 
-test('a collection is repeated for another caller if its caller was aborted', async () => {
+test('a collection of output files is repeated for another caller if its caller was aborted', async () => {
   const { jobId, runId } = await endedRun()
   const { executor, begun, answer } = createSlowExecutor()
   const outputs = createOutputCollector(domain, limits)
@@ -60,7 +60,7 @@ test('a collection is repeated for another caller if its caller was aborted', as
   expect(await told(jobId)).toEqual(['No output files'])
 })
 
-test('files that are never read to their end are given up after 30 minutes', async () => {
+test('the collection of files that do not end is given up after 30 minutes', async () => {
   const { jobId, runId } = await endedRun()
   const { executor, begun } = createSlowExecutor()
   const clock = createFakeClock()
@@ -79,7 +79,7 @@ test('files that are never read to their end are given up after 30 minutes', asy
   ])
 })
 
-test('a user with many collections leaves a slot for another user', async () => {
+test('the collections of one user leave a slot for another user', async () => {
   const limit = createUserLimiter(3)
   const begun: string[] = []
   const ends: (() => void)[] = []

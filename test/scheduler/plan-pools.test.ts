@@ -29,7 +29,7 @@ async function answered<T>(asked: Promise<T>, leaders: readonly { tick(): Promis
   return asked
 }
 
-test('a pool without automatic scheduling starts jobs only on planPools, and then all that fit', async () => {
+test('a pool without automatic scheduling starts jobs only after planPools, and then all jobs that fit', async () => {
   const leader = await createLeader(it.domain, 'sim')
   for (let i = 0; i < 120; i++) await it.submit({ resources: { cpu: 0.1, memoryBytes: 1 } })
   await leader.tick()
@@ -61,7 +61,7 @@ async function leadTwoPools() {
   return leaders
 }
 
-test('planPools asks the leader of every pool and returns the sum', async () => {
+test('planPools asks the leader of every pool and returns the sum of their starts', async () => {
   const leaders = await leadTwoPools()
   expect(await answered(planPools(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
 })
@@ -91,19 +91,19 @@ test('planPools waits for a leader that is busy with a long pass', async () => {
   expect(await asked).toMatchObject({ started: 1 })
 })
 
-test('planPools reports a timeout of a long pass, and the pass continues', async () => {
+test('planPools reports a timeout if a pass takes long, and the pass continues', async () => {
   const { asked } = await askedFor(passMsMax + 1)
   await expect(asked).rejects.toThrow('The scheduler of pool sim is busy and did not answer within 25 s')
 })
 
-test('planPools fails sooner if the leader is gone', async () => {
+test('planPools fails early if the leader is gone', async () => {
   const gone = () => sql('UPDATE scheduler_leader SET holder = NULL')
   const { asked } = await askedFor(askMsMax + 1, async () => void (await gone()))
   await expect(asked).rejects.toThrow('Pool sim has no scheduler right now')
   expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
-test('planPools without a leader is UNAVAILABLE, and requires the permission pool.plan', async () => {
+test('planPools fails as UNAVAILABLE without a leader, and requires the permission pool.plan', async () => {
   await expect(planPools(it.domain, it.admin)).rejects.toThrow(Unavailable)
   await expect(planPools(it.domain, await it.user('vera', 'VIEWER'))).rejects.toThrow('pool.plan')
 })

@@ -84,7 +84,7 @@ async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state 
   return { victim, claimant, runId }
 }
 
-test('example 49: a new leader carries out the eviction, and the claimant keeps the freed resources', async () => {
+test('example 49: a new leader completes the eviction, and the claimant keeps the freed resources', async () => {
   const { victim, claimant } = await victimAndClaimant({ preemptable: true })
   start('b')
   await reaches(victim, 'INTERRUPTED')
@@ -93,7 +93,7 @@ test('example 49: a new leader carries out the eviction, and the claimant keeps 
   expect(await sql('SELECT 1 FROM hold')).toEqual([])
 })
 
-test('a new leader sends the signal that the previous leader died before sending', async () => {
+test('a new leader sends the signal that the previous leader did not send before it died', async () => {
   const { victim, runId } = await victimAndClaimant({ restartable: true })
   expect(await database.db.transaction((open) => confirmPreemption(open, { runId, jobId: victim }))).toBe('SIGNAL')
   start('b')
@@ -106,7 +106,7 @@ test('a new leader sends the signal that the previous leader died before sending
   ])
 })
 
-test('a victim of rotation queues behind the waiting jobs, a victim of strict preemption does not', async () => {
+test('a victim of rotation is queued behind the waiting jobs, and a victim of strict preemption is not', async () => {
   for (const [tier, isBehind] of [
     [1, false],
     [2, true],
@@ -136,7 +136,7 @@ test('an eviction is withdrawn if its claimant is cancelled before the signal', 
   expect(await sql('SELECT 1 FROM preemption')).toEqual([])
 })
 
-test('a run that starts after its preemption was ordered still shows the reason', async () => {
+test('a run that begins after its preemption was ordered still shows the reason', async () => {
   const environment = [{ name: 'SIM_START_SECONDS', value: '3600' }]
   const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true, environment }, 1, 'STARTING')
   const [leader] = await sql<{ epoch: number }>("UPDATE scheduler_leader SET holder = 'b' RETURNING epoch")
@@ -148,10 +148,10 @@ test('a run that starts after its preemption was ordered still shows the reason'
 })
 
 test.each([
-  ['before its own maximum', 600, 599, 'The capacity reservation of the job has ended'],
-  ['without a maximum', 0, 599, 'The capacity reservation of the job has ended'],
-  ['whose own maximum is over before', 600, 601, 'The run reached its maximum run time of 600 s'],
-])('the end of a hard reservation ends a job %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
+  ['before its own maximum run time', 600, 599, 'The capacity reservation of the job has ended'],
+  ['without a maximum run time', 0, 599, 'The capacity reservation of the job has ended'],
+  ['whose own maximum run time is over earlier', 600, 601, 'The run reached its maximum run time of 600 s'],
+])('a hard capacity reservation ends a job %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
   await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard)
      VALUES ('reservation_1', 'r', 'sim', 'genome', '{n1}', berth_now() - interval '2 h', berth_now() + interval '1 d', true)`,

@@ -33,7 +33,7 @@ async function chunksOf(sql: Sql, { runId }: { runId: string }): Promise<number>
   return row?.count ?? 0
 }
 
-test('one pass removes month-old logs and events, except the newest event of each job', async () => {
+test('one pass of retention deletes month-old logs and events, except the newest event of each job', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db
@@ -76,7 +76,7 @@ test('small chunks of a log are merged a minute after the job ends', async () =>
   expect(await chunksOf(sql, job)).toBe(1)
 })
 
-test('a retention pass visits each finished job once, even if its rows are kept', async () => {
+test('a pass of retention visits each finished job once, even if its rows are kept', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db
@@ -116,7 +116,7 @@ test('a retention pass visits each finished job once, even if its rows are kept'
   expect(await expireEvents(it.domain, soon)).toBe(1)
 })
 
-test('a failed task does not stop the other tasks, and every failure is reported', async () => {
+test('a failed task of retention does not stop the other tasks, and every failure is reported', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db

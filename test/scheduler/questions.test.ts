@@ -70,7 +70,7 @@ const storedStart = async (jobId: string) => {
 const gpu = (count: number) => ({ resources: { gpu: count } })
 
 describe('a preview', () => {
-  test('example 68: names the devices, or the reason, and changes no row and no event', async () => {
+  test('example 68: names the GPUs, or the reason, and changes no rows and no events', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const before = await written()
@@ -108,7 +108,7 @@ describe('a preview', () => {
     expect(await written()).toEqual(before)
   })
 
-  test('respects jobs waiting for resources, and ignores jobs held back by limits', async () => {
+  test('considers jobs that wait for resources, and ignores jobs that wait for limits', async () => {
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
     const big = await it.submit({ resources: { cpu: 4 } })
@@ -140,7 +140,7 @@ describe('a preview', () => {
     expect(await noWait()).toMatchObject({ message: expect.stringContaining(big), reasons: [{ jobId: big }] })
   })
 
-  test('shows the queue position that the order of the pool gives the job', async () => {
+  test('shows the position that the job would have in the order of the pool', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     await it.submit({ resources: { cpu: 4 } })
     await leader.tick()
@@ -148,7 +148,7 @@ describe('a preview', () => {
     expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
-  test('estimates the start as for a stored job: now, after running jobs, or never', async () => {
+  test('estimates the start like that of a stored job: now, after running jobs, or never', async () => {
     const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
     await leader.tick()
     const run = { jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null } as const
@@ -182,7 +182,7 @@ describe('a preview', () => {
     expect(startOf(await preview({}, { requiresApproval: true }))).toBeNull()
   })
 
-  test('shows closed gates and a required approval', async () => {
+  test('shows closed gates, and whether an approval is needed', async () => {
     const first = await it.submit()
     expect(await preview({ dependsOn: [{ jobId: first }] })).toMatchObject({
       wouldBe: 'QUEUED',
@@ -197,7 +197,7 @@ describe('a preview', () => {
     })
   })
 
-  test('is refused and warns like the submission, and reports the job of a known idempotency key', async () => {
+  test('is refused and warns like a submission, and returns the job of a known idempotency key', async () => {
     expect(await preview({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
     expect(await preview({ restartable: true, preemptable: false })).toMatchObject({
       warnings: [expect.stringContaining('preemptable')],
@@ -211,7 +211,7 @@ describe('a preview', () => {
 })
 
 describe('a submission with noWait', () => {
-  test('starts in the transaction that stores it', async () => {
+  test('starts the job in the transaction that stores it', async () => {
     const outcome = await noWait(gpu(2), { idempotencyKey: 'k' })
     expect(outcome).toMatchObject({ idempotentHit: false })
     expect(await sql('SELECT state, version, run_number FROM job')).toEqual([
@@ -224,7 +224,7 @@ describe('a submission with noWait', () => {
     expect(await noWait(gpu(2), { idempotencyKey: 'k' })).toEqual({ ...outcome, idempotentHit: true })
   })
 
-  test('example 68: is refused while an older job waits for the GPUs, or they are in use; no row is stored', async () => {
+  test('example 68: is refused while an older job waits for the GPUs or they are in use, and no row is stored', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const older = await it.submit(gpu(2))
@@ -252,7 +252,7 @@ describe('a submission with noWait', () => {
     expect(await sql('SELECT id FROM job')).toEqual([])
   })
 
-  test('starts only as many of a group as fit, within the limit', async () => {
+  test('starts only as many jobs of a group as fit and as the limit allows', async () => {
     await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
     const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
     const all = await answered(submitAll(it.domain, it.admin, wishes))
@@ -290,7 +290,7 @@ test('a second interactive job of a user is refused, also in another pool', asyn
 })
 
 describe('questions to the leader', () => {
-  test('fail with UNAVAILABLE after a timeout by database time; a late answer starts no job', async () => {
+  test('fail as UNAVAILABLE after a timeout by database time, and a late answer starts no job', async () => {
     const gone = submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
     const [question] = await until(
       async () => {
@@ -326,7 +326,7 @@ describe('questions to the leader', () => {
     await expect(broken).rejects.toThrow('did not answer within 5 s')
   })
 
-  test('are deleted when the asking process has died', async () => {
+  test('are deleted if the process that asked has died', async () => {
     await sql(`INSERT INTO question (id, pool, kind, payload, deadline)
       VALUES ('question_x', 'sim', 'NO_WAIT', '{}', berth_now() - interval '61 seconds')`)
     await forgetQuestions(it.domain)

@@ -49,7 +49,7 @@ test('example 76: a report on run 1 after run 2 exists is stored as an event, an
   expect(await sql('SELECT 1 FROM allocation')).toHaveLength(1)
 })
 
-test('storing a run as lost marks its node LOST in the same transaction, and only once', async () => {
+test('a run that is stored as lost marks its node LOST in the same transaction, and only once', async () => {
   const id = await it.submit({ restartable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -67,7 +67,7 @@ test('storing a run as lost marks its node LOST in the same transaction, and onl
   expect(await lostAt()).toEqual([{ isLost: false }])
 })
 
-test('the next pass removes the events of a job whose end is reported months late', async () => {
+test('the next retention pass deletes the events of a job whose end was reported months late', async () => {
   const dayMs = 86_400_000
   const retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs, usageMs: null }
   const [away, other] = [await it.submit(), await it.submit()]
@@ -95,7 +95,7 @@ test('the next pass removes the events of a job whose end is reported months lat
 test.each([
   ['the first pass', false],
   ['a later pass', true],
-])('a late end reported while %s visits other jobs is visited by the next pass', async (_, mark) => {
+])('a late end that is reported while %s visits other jobs is visited by the next pass', async (_, mark) => {
   const dayMs = 86_400_000
   const [away, other] = [await it.submit(), await it.submit()]
   await leader.tick()
@@ -122,7 +122,7 @@ test.each([
   expect(visited).toContain(away)
 })
 
-test('the waiting reason of a run is shown until the backend reports none', async () => {
+test('the waiting reason of a run is shown until the backend reports no reason', async () => {
   const id = await it.submit()
   await leader.tick()
   const infos = async () =>
@@ -145,7 +145,7 @@ test('the digest of the image is stored with the start, or when the backend repo
   }
 })
 
-test('a report that moves no job sends no wake-up', async () => {
+test('a report that changes no job sends no wake-up', async () => {
   const id = await it.submit()
   await leader.tick()
   const woken: string[] = []
@@ -174,7 +174,7 @@ test('example 76: an end reported twice, concurrently or later, ends the job onc
   expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: false })
 })
 
-test('an unsent closure of a lost run is stored with its end and passed to the next run', async () => {
+test('an unsent closure of a lost run is stored with the end of the run, and passed to the next run', async () => {
   const id = await it.submit({ resumable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })

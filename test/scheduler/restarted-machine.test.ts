@@ -15,7 +15,7 @@ import { bindVerbs } from '../support/executor-verbs.ts'
 import { carrierOptions, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
+test('the output that a run wrote before its machine was restarted is read before the log is closed', async () => {
   await using world = await createTestDomain({ pool: { executors: ['local'] } })
   const { database, it } = world
   const spoolDir = makeDirectory()

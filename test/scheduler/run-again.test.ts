@@ -43,7 +43,7 @@ async function readBackOffMs(id: string): Promise<number | undefined> {
 }
 const waitsFor = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]?.code
 
-test('node losses, failed starts and exit codes are counted separately, and every later run gets the closure', async () => {
+test('lost nodes, failed starts and exit codes are counted separately, and every later run gets the closure', async () => {
   const id = await it.submit({ restartable: true, retry: { maxAttempts: 2 } })
   expect(await runOnce(id, lost)).toEqual({ closure: null, state: 'QUEUED' })
   for (const backOffMs of [1_000, 2_000]) {
@@ -81,7 +81,7 @@ test('every failed start of a job counts as one run', async () => {
   expect(await runsOf(id)).toHaveLength(3)
 })
 
-test('a retry by exit code waits one second, then two, and names the exit code in the reason', async () => {
+test('a retry after an exit code waits one second, then two, and its reason names the exit code', async () => {
   const id = await it.submit({ retry: { maxAttempts: 3 } })
   for (const backOffMs of [1_000, 2_000]) {
     expect(await runOnce(id, exits)).toMatchObject({ state: 'QUEUED' })

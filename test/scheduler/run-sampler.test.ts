@@ -29,7 +29,7 @@ async function addRun(executor: Executor): Promise<RunToSample> {
   return { runId, executor, handle: `handle of ${runId}`, gpuIds: [] }
 }
 
-test('running runs are sampled while a scheduler leads, and their pool is measured', async () => {
+test('running runs are sampled while a scheduler leads, and the usage of their pool is measured', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-sampler-'))
   const simulated = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })
   const scheduler = startScheduler(it.domain, { simulated })
@@ -54,7 +54,7 @@ test('running runs are sampled while a scheduler leads, and their pool is measur
   await sql.query('DELETE FROM scheduler_lease')
 })
 
-test('cores come from the growth of the processor time, or from the backend', async () => {
+test('the number of cores is computed from the growth of the processor time, or reported by the backend', async () => {
   let nowMs = 0
   const leader = await createLeader(it.domain, 'sim')
   const answers: Sample[][] = [

@@ -39,7 +39,7 @@ const end = ({ runId, jobId, number }: HoldingRun, exitCode = 0) => {
 }
 
 describe('a run', () => {
-  it('gets the values of its secrets beside the variables of Berth', async () => {
+  it('gets the values of its secrets in its environment, beside the variables of Berth', async () => {
     await set('A', 'first value')
     await set('B', 'two\nlines\n')
     const run = await startNew(['A', 'B'])
@@ -48,7 +48,7 @@ describe('a run', () => {
     await end(run)
   })
 
-  it('is refused when its secrets are too long together', async () => {
+  it('is refused if its secrets together are too long', async () => {
     const names = ['LONG_A', 'LONG_B', 'LONG_C']
     for (const name of names) await set(name, 'x'.repeat(50_000))
     const run = await startNew(names)
@@ -56,7 +56,7 @@ describe('a run', () => {
     await end(run)
   })
 
-  it('keeps the values of its first start, and a retry gets new ones', async () => {
+  it('keeps the values of its first start, and a retry gets the new values', async () => {
     await set('A', 'first value')
     const run = await startNew(['A'], { retry: { maxAttempts: 2 } })
     expect((await inject(run))['A']).toBe('first value')
@@ -95,7 +95,7 @@ describe('a run', () => {
     await end(run)
   })
 
-  it('fails to start by a server without the key', async () => {
+  it('cannot be started by a server without the key', async () => {
     await set('A', 'first value')
     const run = await startNew(['A'])
     const other = { ...domain, secretKeys: createSecretKeys([randomBytes(32)]) }
@@ -114,7 +114,7 @@ describe('an encrypted value', () => {
   const [old, current] = [randomBytes(32), randomBytes(32)]
   const keys = createSecretKeys([old])
 
-  it('does not decrypt in another row, after a change, or with another key', () => {
+  it('cannot be decrypted in another row, after a change, or with another key', () => {
     const sealed = seal(keys, 'secret user_1 A', 'value')
     expect(unseal(keys, 'secret user_1 A', sealed)).toBe('value')
     expect(() => unseal(keys, 'secret user_1 B', sealed)).toThrow(Unreadable)
@@ -126,7 +126,7 @@ describe('an encrypted value', () => {
     expect(() => unseal(createSecretKeys([current]), 'secret user_1 A', sealed)).toThrow(Unreadable)
   })
 
-  it('is encrypted with the new key once the server has both', async () => {
+  it('is encrypted with the new key as soon as the server has both keys', async () => {
     const before = { ...domain, secretKeys: keys }
     await sql.query('DELETE FROM secret')
     await sql.query('DELETE FROM run_secret')
@@ -203,20 +203,17 @@ async function pump({ run, isFresh = false, chunkBytes, cutAfter = Number.POSITI
   await pumpLog({ ...parts, bytesMax: 2 ** 30 }, cut.signal)
 }
 
-test.each([1, 2, 3, 5, 7, 40, 1_000])(
-  'output in chunks of %i bytes is stored without the value',
-  async (chunkBytes) => {
-    await sql.query('DELETE FROM secret')
-    await set('S', value)
-    const run = await startNew(['S'])
-    await inject(run)
-    await pump({ run, isFresh: true, chunkBytes })
-    expect(await readStoredOutput(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
-    await end(run)
-  },
-)
+test.each([1, 2, 3, 5, 7, 40, 1_000])('output in chunks of %i bytes is stored without secret', async (chunkBytes) => {
+  await sql.query('DELETE FROM secret')
+  await set('S', value)
+  const run = await startNew(['S'])
+  await inject(run)
+  await pump({ run, isFresh: true, chunkBytes })
+  expect(await readStoredOutput(run.runId)).toEqual({ STDOUT: redacted, STDERR: redacted })
+  await end(run)
+})
 
-test.each([1, 2, 3, 4, 5, 6])('an interrupted pump continues exactly, after %i chunks each', async (cutAfter) => {
+test.each([1, 2, 3, 4, 5, 6])('a pump loses no output if cut off after every %i chunks', async (cutAfter) => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])
@@ -232,7 +229,7 @@ test.each([1, 2, 3, 4, 5, 6])('an interrupted pump continues exactly, after %i c
   await end(run)
 })
 
-test('a stored position does not reveal the output that is held back', async () => {
+test('the stored position of a pump does not reveal the output that is held back', async () => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])
@@ -249,7 +246,7 @@ test('a stored position does not reveal the output that is held back', async () 
   await end(run)
 })
 
-test('a server without the key drops output instead of showing it', async () => {
+test('a server without the key drops the output, and does not show it', async () => {
   await sql.query('DELETE FROM secret')
   await set('S', value)
   const run = await startNew(['S'])

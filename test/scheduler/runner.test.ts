@@ -60,7 +60,7 @@ test.each(['runs_due', 'holding_runs'])(
   },
 )
 
-test('a start ordered by an earlier leader is marked as inherited', async () => {
+test('a start that an earlier leader ordered is marked as inherited', async () => {
   await using opened = new AsyncDisposableStack()
   const { it } = opened.use(await createTestDomain())
   const { domain } = it
@@ -98,7 +98,7 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
   )
 })
 
-test('an unavailable executor does not delay the inspection of runs of other executors', async () => {
+test('while an executor is unavailable, runs of other executors are inspected without delay', async () => {
   await using opened = new AsyncDisposableStack()
   const { database, it } = opened.use(await createTestDomain({ pool: { executors: ['local', 'simulated'] } }))
   const { domain } = it

@@ -70,7 +70,7 @@ test('a job runs from submission to its end: four events, one run, its log compl
   expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
 })
 
-test('a start that fails because of a bug points to the server log, which has the cause', async () => {
+test('a start that fails because of a bug refers to the server log, which has the cause', async () => {
   const { lines, destination } = recordLines()
   const cause = new TypeError('spawn is not a function')
   const broken: Executor = { ...bindVerbs(executor), start: () => Promise.reject(cause) }
@@ -92,7 +92,7 @@ test('a start that fails because of a bug points to the server log, which has th
   )
 })
 
-describe('cancelling', () => {
+describe('a cancellation', () => {
   test('ends a running job', async () => {
     start('a')
     const id = await sim({ SIM_RUN_SECONDS: '60' })
@@ -180,7 +180,7 @@ test.for([
   expect(await row(id)).toMatchObject({ state: 'SUCCEEDED', run_number: 1 })
 })
 
-test('retry makes a new run for the exit codes that it lists', async () => {
+test('a retry makes a new run for the exit codes that it lists', async () => {
   start('a')
   const id = await sim({ SIM_EXIT_CODE: '5' }, { retry: { maxAttempts: 3, onExitCodes: [5] } })
   await reaches(id, 'FAILED')
@@ -199,7 +199,7 @@ test('a stopping leader leaves its runs running, and the next leader continues t
   await reaches(cancelled, 'CANCELLED')
 })
 
-test('runs that the executor no longer knows become INTERRUPTED, or are restarted', async () => {
+test('runs that the executor no longer knows are INTERRUPTED, or run again', async () => {
   const first = start('a')
   const [plain, again] = [
     await sim({ SIM_RUN_SECONDS: '60' }),

@@ -72,7 +72,7 @@ function shortRuns(name: string, random: Random, machine: Devices): Executor {
   }
 }
 
-test('no GPU is allocated twice by random submissions over the executors local and container', async () => {
+test('random submissions to the executors local and container never get the same GPU twice', async () => {
   const nodes = [{ ...simNode, devices }]
   await using world = await createTestDomain({ nodes, pool: { executors: ['local', 'container'] } })
   const { database, it } = world

@@ -38,7 +38,7 @@ async function commitAll() {
   return decisions
 }
 
-describe('committing an eviction', () => {
+describe('the commit of an eviction', () => {
   let older: string
   let newer: string
   let claimant: string
@@ -66,7 +66,7 @@ describe('committing an eviction', () => {
   })
   const nothing = { holds: [], preemptions: [], asked: [] }
 
-  test('marks the victim, creates a hold for the claimant, and is loaded by the next leader', async () => {
+  test('marks the victim and creates a hold for the claimant, and the next leader loads both', async () => {
     expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({
       holds: [{ job_id: claimant, kind: 'PREEMPTION' }],
@@ -87,7 +87,7 @@ describe('committing an eviction', () => {
     expect(planPass(createWorld(loaded), { startsMax: 50 })).toMatchObject({ starts: [], evictions: [] })
   })
 
-  test('is dropped for a claimant that no longer waits; the leader learns that its victims stay', async () => {
+  test('leaves out a claimant that no longer waits, and the leader learns that its victims stay', async () => {
     await cancelJob(it.domain, it.admin, { jobId: claimant })
     expect(await commit()).toEqual({ kind: 'committed', lost: [claimant], sinceMs: new Map() })
     expect(await written()).toEqual(nothing)
@@ -97,7 +97,7 @@ describe('committing an eviction', () => {
     ])
   })
 
-  test('skips a victim that ended meanwhile; the claimant starts on the held resources', async () => {
+  test('leaves out a victim that ended meanwhile, and the claimant starts on the held resources', async () => {
     await move(newer, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
     expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({ ...nothing, holds: [{ job_id: claimant, kind: 'PREEMPTION' }] })
@@ -142,7 +142,7 @@ test('a hold is stored for a waiting claimant, and dropped', async () => {
 })
 
 describe('an interactive job', () => {
-  test('is refused while its user has another interactive run, unless it was cancelled meanwhile', async () => {
+  test('is refused while its user has another interactive run, unless that one was cancelled meanwhile', async () => {
     const first = await it.submit({ interactive: true })
     await commitAll()
     await move(first, { from: 'STARTING', to: 'RUNNING', reason: null })
@@ -166,7 +166,7 @@ describe('an interactive job', () => {
     await move(elsewhere, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
   })
 
-  test('is deferred at the commit while the interactive run of its user in another pool ends', async () => {
+  test('waits at the commit while the interactive run of its user in another pool ends', async () => {
     const job = await it.submit({ interactive: true })
     const { decisions, revision } = await decided()
     const elsewhere = await it.submit({ interactive: true })
@@ -199,7 +199,7 @@ test('a new leader knows the tier of each preemption, and the hold of each backf
   )
 })
 
-test('a new leader knows the start order of runs of one commit', async () => {
+test('a new leader knows in which order the runs of one commit started', async () => {
   const ids: string[] = []
   for (let bid = 0; bid < 12; bid++) ids.push(await it.submit({ bid, preemptable: true }))
   const { starts } = await commitAll()
@@ -208,7 +208,7 @@ test('a new leader knows the start order of runs of one commit', async () => {
   expect(running.map(({ jobId }) => jobId)).toEqual(ids.toReversed())
 })
 
-test('a new leader makes the same planned start as the previous one, and others use its nodes only until then', async () => {
+test('a new leader makes the same planned start as the previous leader, and other jobs use its nodes only until then', async () => {
   const gpu = (count: number) => ({ resources: { gpu: count }, preemptable: true, maxRunTimeSeconds: 600 })
   await it.submit(gpu(4))
   await commitAll()

@@ -93,7 +93,7 @@ async function hear() {
 const isOpen = async (id: string) =>
   (await sql<{ open: boolean }>('SELECT open FROM queue_entry WHERE job_id = $1', [id]))[0]?.open
 
-test('a dependency that ends while the submission of its dependent is open opens the dependent', async () => {
+test('a dependent whose submission is open while its dependency ends becomes ready', async () => {
   const first = await running()
   const submission = submitting(first)
   await submission.done
@@ -107,7 +107,7 @@ test('a dependency that ends while the submission of its dependent is open opens
   expect(await isOpen(second)).toBe(true)
 })
 
-test('a dependent submitted while the end of its dependency is uncommitted is opened', async () => {
+test('a dependent that is submitted while the end of its dependency is not committed becomes ready', async () => {
   const first = await running()
   const end = ending(first)
   await end.done
@@ -119,7 +119,7 @@ test('a dependent submitted while the end of its dependency is uncommitted is op
   expect(await isOpen(second)).toBe(true)
 })
 
-test('a dependent committed while the statement that ends its dependency waits for a lock is opened', async () => {
+test('a dependent committed while the statement that ends its dependency waits for a lock becomes ready', async () => {
   const other = await running()
   const first = await running()
   const holder = begin((tx) => tx.query('SELECT 1 FROM job WHERE id = $1 FOR UPDATE', [other]), 'READ COMMITTED')
@@ -136,7 +136,7 @@ test('a dependent committed while the statement that ends its dependency waits f
 })
 
 test.each(['the approval', 'the end'])(
-  'a blocked job opens when its approval and the end of its dependency overlap; %s is committed first',
+  'a blocked job becomes ready if its approval and the end of its dependency overlap and %s is committed first',
   async (before) => {
     const first = await running()
     const second = await submitBlocked(it, it.admin, { spec: { dependsOn: [{ jobId: first }] } })

@@ -42,7 +42,7 @@ async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision
   return { decisions: planPass(world, { startsMax }), revision: world.state.settings.revision }
 }
 
-test('a new leader knows the service order and the usage of accounts', async () => {
+test('a new leader knows the service order and the usage of the accounts', async () => {
   await sql(
     `UPDATE pool SET policy = 'FAIR_SHARE', scheduling = '{"shareHalfLifeMs": 60000, "nonPreemptableFraction": 1}'`,
   )
@@ -69,8 +69,8 @@ test('a new leader knows the service order and the usage of accounts', async () 
   expect(snapshot.decayedUse.get(leafIn(accounts[2] ?? ''))?.cpu).toBeCloseTo(750, -1.5)
 })
 
-describe('reading changes', () => {
-  test('returns every change once, in order, with the new lanes', async () => {
+describe('the changes that the leader reads', () => {
+  test('contain every change once, in order, with the new lanes', async () => {
     await store.load()
     const first = await it.submit()
     const second = await it.submit()
@@ -87,7 +87,7 @@ describe('reading changes', () => {
     expect(set.changes[1]).toMatchObject({ settings: { revision: expect.any(Number), rules: [{ max: 3 }] } })
   })
 
-  test('skips changes that the load already contains', async () => {
+  test('do not contain changes that were already loaded', async () => {
     await it.submit()
     const { lanes } = await store.load()
     expect(lanes).toMatchObject([{ waiting: 1, first: [{ run: 1 }] }])
@@ -96,7 +96,7 @@ describe('reading changes', () => {
     expect(told(await store.changes(nobody))).toEqual(['JOINED'])
   })
 
-  test('returns the current state of a run, or null if the run holds no resources', async () => {
+  test('contain the current state of a run, or null if the run holds no resources', async () => {
     const id = await it.submit({ resources: { gpu: 2 } })
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)
@@ -109,7 +109,7 @@ describe('reading changes', () => {
     expect((await store.changes(nobody)).changes).toMatchObject([{ kind: 'RUN', running: null }])
   })
 
-  test('returns with the end of a run whether a preemption of it is recorded', async () => {
+  test('contain with the end of a run whether its preemption was recorded', async () => {
     const ids = [await it.submit(), await it.submit()]
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)
@@ -126,7 +126,7 @@ describe('reading changes', () => {
     expect(runs.map((runId) => spared.get(runId))).toEqual([false, true])
   })
 
-  test('opens a job at its start time, and reports that time in advance', async () => {
+  test('open a job at its start time, and announce that time in advance', async () => {
     await store.load()
     const at = new Date(Date.now() + 60_000)
     await it.submit({ notBefore: at.toISOString() })
@@ -138,7 +138,7 @@ describe('reading changes', () => {
     expect((await store.changes(nobody)).nextDueMs).toBeNull()
   })
 
-  test('opens a job when its dependency ends; its waiting time begins then', async () => {
+  test('open a job when its dependency ends, and its waiting time begins then', async () => {
     const first = await it.submit()
     const second = await it.submit({ dependsOn: [{ jobId: first }] })
     const { decisions, revision } = await decided()
@@ -160,7 +160,7 @@ describe('reading changes', () => {
     expect(row?.waited).toBeGreaterThanOrEqual(10)
   })
 
-  test('finds due gates even if their change row is missing', async () => {
+  test('contain gates that are due even if their change row is missing', async () => {
     await store.load()
     const id = await it.submit({ notBefore: new Date(Date.now() + 60_000).toISOString() })
     await store.changes(nobody)
@@ -172,7 +172,7 @@ describe('reading changes', () => {
   })
 })
 
-describe('committing', () => {
+describe('a commit', () => {
   test('leaves out a job that was cancelled meanwhile, and starts the others', async () => {
     const [gone, stays] = [await it.submit(), await it.submit()]
     const { decisions, revision } = await decided()
@@ -185,7 +185,7 @@ describe('committing', () => {
     expect(committed).toEqual({ kind: 'committed', lost: [gone], sinceMs })
   })
 
-  test('rejects decisions planned with outdated settings as stale', async () => {
+  test('rejects decisions that were planned with outdated settings', async () => {
     const id = await it.submit()
     const { decisions, revision } = await decided()
     await tellSettings(database.db.sql, 'sim')
@@ -193,7 +193,7 @@ describe('committing', () => {
     expect(await stateOf(id)).toBe('QUEUED')
   })
 
-  test('reports a conflict and writes nothing if a device is not free', async () => {
+  test('reports a conflict and writes nothing if a GPU is not free', async () => {
     const ids = [await it.submit({ resources: { gpu: 1 } }), await it.submit()]
     const { decisions, revision } = await decided()
     const other = await it.submit({ resources: { gpu: 1 } })
@@ -220,7 +220,7 @@ describe('committing', () => {
   })
 })
 
-test('the first publish replaces all rows of an earlier leader, later ones single rows', async () => {
+test('the first publication replaces all rows of an earlier leader, and later ones replace single rows', async () => {
   const [id, other] = [await it.submit(), await it.submit()]
   await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_o', 'sim', $1, 'PLANNED', '[]')", [
     other,
@@ -290,7 +290,7 @@ test('servers that show the queue are woken only by changes that they show', asy
   unlisten()
 })
 
-test('a window of a lane is read in order, higher bids first', async () => {
+test('the window of a lane is read in order, higher bids first', async () => {
   await it.domain.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   const ids = [await it.submit(), await it.submit({ bid: 1 }), await it.submit({ bid: 42 })]
   const { lanes } = await store.load()
@@ -300,7 +300,7 @@ test('a window of a lane is read in order, higher bids first', async () => {
   expect(first).toEqual(lanes[0]?.first)
 })
 
-test('every read of a lane that is longer than a window shows this', async () => {
+test('every read of a lane that has more jobs than a window says so', async () => {
   const specs = Array.from({ length: windowSize + 1 }, () => ({ spec: { command: ['true'] } }))
   await submitJobs(it.domain, it.admin, specs)
   const [state] = (await store.load()).lanes

@@ -24,7 +24,7 @@ const renews = () =>
      ON CONFLICT (pool) DO UPDATE SET renewed_at = excluded.renewed_at`,
   )
 
-test('changes of a pool with a leader are kept', async () => {
+test('changes of a pool with a leader are kept until the leader has read them', async () => {
   await leads(1)
   await renews()
   await it.submit()
@@ -53,7 +53,7 @@ test('a leader that read no changes for 5 minutes loses its leadership when they
   expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
 })
 
-test('the next leader loads the waiting jobs, and opens those that have become due', async () => {
+test('the next leader loads the waiting jobs, and opens the gates that have become due', async () => {
   const first = await it.submit()
   const second = await it.submit({ dependsOn: [{ jobId: first }] })
   const step = { jobId: first, run: 1, reason: null }
@@ -80,7 +80,7 @@ test('no process takes over a pool while its unread changes are deleted', async 
   })
 })
 
-test('changes that were read are skipped even if an open transaction keeps them in the index', async () => {
+test('changes that were read are not read again while an open transaction keeps them in the index', async () => {
   await leads(1)
   const store = createStoredPool(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   const world = createWorld(await store.load())

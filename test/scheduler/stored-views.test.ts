@@ -31,7 +31,7 @@ const tooLarge = { resources: { cpu: 10_000 } }
 const shown = async () =>
   (await sql<{ code: string }>("SELECT reason->>'code' AS code FROM lane_view")).map(({ code }) => code)
 
-test('views are published at once, or after 250 ms if published recently, even without further changes', async () => {
+test('views are published at once, or after 250 ms if others were published just before, even without further changes', async () => {
   const clock = createFakeClock()
   const ticker = await begin({ clock })
   await it.submit(tooLarge)
@@ -48,7 +48,7 @@ test('views are published at once, or after 250 ms if published recently, even w
   expect(ticker.pauseMs()).toBe(1_000)
 })
 
-test('a tick without changes does not delay the next publish', async () => {
+test('a tick without changes does not delay the next publication', async () => {
   const clock = createFakeClock()
   const ticker = await begin({ clock })
   await ticker.tick()
@@ -59,7 +59,7 @@ test('a tick without changes does not delay the next publish', async () => {
   expect(await shown()).toEqual(['UNSATISFIABLE'])
 })
 
-test('a client that requested a pass reads its result', async () => {
+test('a client that requested a pass reads the result of the pass', async () => {
   const ticker = await begin({ clock: createFakeClock(), pool: { scheduling: { automatic: false } } })
   await it.submit(tooLarge)
   await ticker.tick()
@@ -80,7 +80,7 @@ test('a client that requested a pass reads its result', async () => {
   expect(await shown()).toEqual(['UNSATISFIABLE', 'UNSATISFIABLE'])
 })
 
-test('a replaced leader idles until its leadership ends', async () => {
+test('a replaced leader waits without work until its leadership ends', async () => {
   const ticker = await begin({ clock: createFakeClock() })
   await ticker.tick()
   await sql('UPDATE scheduler_leader SET epoch = 2')

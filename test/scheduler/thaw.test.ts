@@ -118,7 +118,7 @@ async function withdrawn() {
   return forgotten.map((last) => last?.state === 'ended' && { state: last.state, stopped: last.stopped })
 }
 
-test('a run that a thawed old leader starts after its job was cancelled is stopped', async () => {
+test('a run is stopped if a thawed old leader starts it after its job was cancelled', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -131,7 +131,7 @@ test('a run that a thawed old leader starts after its job was cancelled is stopp
   expect(await stateOf()).toBe('CANCELLED')
 })
 
-test('a late run is stopped even if its leadership ended before the handle was stored', async () => {
+test('a late run is stopped even if the leadership ended before the handle was stored', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -178,7 +178,7 @@ async function cutOff() {
   }
 }
 
-test('a thawed leader searches for its late run until the database is back', async () => {
+test('a thawed leader searches for its late run again until the database is back', async () => {
   await using old = await cutOff()
   await until(() => old.pauses() > 20, { what: 'it was in vain for twenty times' })
   expect(await observed()).toMatchObject({ state: 'running' })
@@ -186,7 +186,7 @@ test('a thawed leader searches for its late run until the database is back', asy
   expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
 })
 
-test('an ended late run is not logged', async () => {
+test('a late run that has ended is not logged', async () => {
   const { destination, lines } = recordLines()
   const late = createWithdrawals({ ...it.domain, log: createLog('warn', { destination }) }, graceMs)
   await takeOver()
@@ -198,7 +198,7 @@ test('an ended late run is not logged', async () => {
   expect(lines).toEqual([])
 })
 
-test('a stopping server tries once more to stop late runs, and logs each run that it leaves', async () => {
+test('a server that stops tries once more to stop late runs, and logs each run that it leaves running', async () => {
   await using old = await cutOff()
   old.late.withdraw({ runId: 'run_other', executor, handle: 'run_other' })
   await old.late.stop()
@@ -211,7 +211,7 @@ test('a stopping server tries once more to stop late runs, and logs each run tha
   expect(forgotten).toEqual([])
 })
 
-test('a late run of a deleted job is stopped once and forgotten', async () => {
+test('a late run of a deleted job is stopped once and then removed', async () => {
   const did: string[] = []
   let looks = 0
   const slow: Executor = {
@@ -229,7 +229,7 @@ test('a late run of a deleted job is stopped once and forgotten', async () => {
   expect(did).toEqual(['stop', 'forget'])
 })
 
-test('a late run of a job in CANCELLING is stopped, and forgotten only after its end is stored', async () => {
+test('a late run of a job in CANCELLING is stopped, and removed only after its end is stored', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -258,7 +258,7 @@ test('a run that a thawed leader starts for a job in STARTING is taken over by t
   expect(await observed()).toMatchObject({ state: 'running' })
 })
 
-test('a run cancelled while no process led is stopped and forgotten by the next leader', async () => {
+test('a run that is cancelled while no process leads is stopped and removed by the next leader', async () => {
   const carrier = carry(order, 1)
   await reaches('RUNNING')
   dropped.abort()
@@ -271,7 +271,7 @@ test('a run cancelled while no process led is stopped and forgotten by the next 
   expect(forgotten).toMatchObject([{ state: 'ended', stopped: true }])
 })
 
-test('a replaced leader reads no more runs to start or stop', async () => {
+test('a replaced leader no longer reads runs to start or stop', async () => {
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toHaveLength(1)
   await takeOver()
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toEqual([])
@@ -279,7 +279,7 @@ test('a replaced leader reads no more runs to start or stop', async () => {
   expect(await readRunsDue(database.db.sql, leaderOf(2))).toHaveLength(1)
 })
 
-test('inspect is retried if the backend is unreachable right after a start: the run does not fail', async () => {
+test('inspect is retried if the backend is unreachable right after a start, and the run does not fail', async () => {
   let failures = 0
   const shy: Executor = {
     ...bindVerbs(executor),

@@ -46,7 +46,7 @@ const nodesOf = async (id: string) =>
   (await sql<{ nodes: string[] }>('SELECT nodes FROM run WHERE job_id = $1', [id]))[0]?.nodes
 const reasonOf = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
 
-describe('an exclusive job counts as the whole node', () => {
+describe('an exclusive job counts as a whole node', () => {
   beforeEach(() => open([big]))
 
   test('in its cost, before and after its run', async () => {
@@ -94,7 +94,7 @@ describe('an exclusive job counts as the whole node', () => {
     expect(await reasonOf(id)).toMatchObject({ code, used: 0 })
   })
 
-  test('while it runs: its GPUs are held, and other jobs count in addition', async () => {
+  test('while it runs: it holds the GPUs of the node, and other jobs count in addition', async () => {
     await updateLimits(it.domain, it.admin, { localGpuMaxConcurrent: 8 })
     const id = await it.submit(whole)
     const next = await it.submit({ resources: { cpu: 1, gpu: 1 } })
@@ -108,7 +108,7 @@ describe('an exclusive job counts as the whole node', () => {
 describe('an exclusive job in a pool with several nodes', () => {
   beforeEach(() => open([big, small]))
 
-  test('is placed on a node that its limits allow, and counts the resources that it holds on this node', async () => {
+  test('is placed on a node that its limits allow, and counts with the resources of that node', async () => {
     await updateLimits(it.domain, it.admin, { localGpuMaxConcurrent: 0 })
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'WARN', scope: 'GLOBAL', limit: 10 })

@@ -32,7 +32,7 @@ const socketUrl = (path: string, port = new URL(server.url).port) => `ws://127.0
 const makeLine = (number: number, padding: number) => Buffer.from(`${number} ${'y'.repeat(padding)}\n`)
 
 describe('a session', () => {
-  it.each([1, 2, 3])('has every typed and printed line once and in order after 70 cuts (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('delivers each line once and in order through 70 broken connections (seed %i)', async (seed) => {
     const random = new Random(seed)
     let cuts = 0
     class CutSocket extends WebSocket {
@@ -65,7 +65,7 @@ describe('a session', () => {
     expect(Buffer.concat(received).equals(Buffer.concat(sent))).toBe(true)
   })
 
-  it.runIf(isWhole)('loses nothing while the network stands still for 30 s in both directions', async () => {
+  it.runIf(isWhole)('loses no bytes while the network stands still for 30 s in both directions', async () => {
     const held = new Set<Socket>()
     let isStill = false
     const proxy = createServer((near) => {
@@ -100,7 +100,7 @@ describe('a session', () => {
   })
 })
 
-describe('a cut of 30 s', () => {
+describe('a broken connection of 30 s', () => {
   it('does not end the session at the server', async () => {
     const clock = createFakeClock()
     const ends: unknown[] = []

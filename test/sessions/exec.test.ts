@@ -45,7 +45,7 @@ beforeAll(async () => {
 const exec = (...words: string[]) => berth('exec', job, '--', ...words)
 
 describe('a command without a terminal', () => {
-  it('keeps stdout, stderr and the exit code apart', async () => {
+  it('keeps stdout, stderr and the exit code separate', async () => {
     const ended = await exec('sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(ended).toMatchObject({ code: 7, stdout: 'out\n' })
     expect(ended.stderr).toMatch(
@@ -57,14 +57,14 @@ describe('a command without a terminal', () => {
     expect((await exec('sh', '-c', 'echo "$COLOUR $BERTH_JOB_ID"; pwd')).stdout).toBe(`dark=blue ${job}\n${dataDir}\n`)
   })
 
-  it('gets the end of stdin', async () => {
+  it('receives the end of stdin', async () => {
     expect(await commandLine.run(['exec', job, '--', 'cat'], { input: 'one\ntwo\n' })).toMatchObject({
       code: 0,
       stdout: 'one\ntwo\n',
     })
   })
 
-  it('carries bytes of any value in both directions, with back-pressure', async () => {
+  it('transfers bytes of any value in both directions, with back-pressure', async () => {
     const bytes = randomBytes(8 * 1024 * 1024)
     const child = spawn(
       process.execPath,
@@ -79,11 +79,11 @@ describe('a command without a terminal', () => {
     expect(hash(await buffer(child.stdout))).toBe(hash(bytes))
   })
 
-  it('ends with 128 and the number of a signal', async () => {
+  it('that a signal ends has the exit code 128 plus the number of the signal', async () => {
     expect((await exec('sh', '-c', 'kill -TERM $$')).code).toBe(143)
   })
 
-  it('names a program that does not exist', async () => {
+  it('that does not exist is named in the error message', async () => {
     const { code, stderr } = await exec('no-such-program')
     expect(code).toBe(127)
     expect(stderr).toContain('no-such-program')
@@ -97,7 +97,7 @@ describe('a command without a terminal', () => {
     expect((await ended).code).not.toBe(0)
   })
 
-  it('is refused where the pool forbids it, for other runs, and for jobs that do not run', async () => {
+  it('is refused if the pool forbids sessions, for another run, or if the job does not run', async () => {
     const shut = await startJob('sleep 600', { queue: 'shut' })
     expect(await berth('exec', shut, '--', 'true')).toMatchObject({
       code: 3,
@@ -111,7 +111,7 @@ describe('a command without a terminal', () => {
 })
 
 describe('a command with a terminal', () => {
-  it('has its size, and ends by Ctrl-C without the job', async () => {
+  it('has the size of the terminal, and Ctrl-C ends it and not the job', async () => {
     const words = [
       'exec',
       job,
@@ -128,7 +128,7 @@ describe('a command with a terminal', () => {
     expect((await exec('echo', 'alive')).stdout).toBe('alive\n')
   })
 
-  it('follows a resize', async () => {
+  it('gets the new size when the terminal is resized', async () => {
     const input = {
       jobId: job,
       command: ['sh', '-c', 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done'],
@@ -148,7 +148,7 @@ describe('a command with a terminal', () => {
     line.close()
   })
 
-  it('--no-tty gives none', async () => {
+  it('has no terminal with --no-tty', async () => {
     const { ended } = commandLine.startOnTerminal(['exec', job, '--no-tty', '--', 'tty'])
     expect((await ended).stdout).toContain('not a tty')
   })
@@ -170,8 +170,8 @@ describe('sessions', () => {
   })
 })
 
-describe('forward', () => {
-  it('reaches a port on which the job listens, with half-closed connections', async () => {
+describe('berth forward', () => {
+  it('connects to a port on which the job listens, with half-closed connections', async () => {
     const port = await freePort()
     const script = `require('net').createServer({allowHalfOpen:true},s=>{let n=0;s.on('data',d=>n+=d.length).on('end',()=>s.end('got '+n))}).listen(${port},'127.0.0.1')`
     const other = await startJob(`exec ${process.execPath} -e "${script}"`)
@@ -180,7 +180,7 @@ describe('forward', () => {
     await berth('cancel', other)
   })
 
-  it('leads a port here to the job, and keeps a connection whose other half is closed', async () => {
+  it('leads a local port to the job, and keeps a connection of which one half is closed', async () => {
     const port = await freePort()
     const script = `require('net').createServer({allowHalfOpen:true},s=>{let n=0;s.end('hi');s.on('data',d=>n+=d.length).on('end',()=>console.log('got '+n))}).listen(${port},'127.0.0.1',()=>console.log('ready'))`
     const other = await startJob(`exec ${process.execPath} -e "${script}"`)
@@ -204,7 +204,7 @@ describe('forward', () => {
     await berth('cancel', other)
   })
 
-  it('refuses a port of the machine', async () => {
+  it('refuses a port of the machine on which the job does not listen', async () => {
     const mine = createServer().listen(0, '127.0.0.1')
     await until(() => mine.address(), { what: 'listening' })
     const { port } = mine.address() as { port: number }

@@ -64,8 +64,8 @@ function fakeProcess(more: Partial<ExecProcess> = {}): ExecProcess {
   return { stdin, stdout, stderr: null, exitCode: new Promise(() => undefined), ...quiet, ...more }
 }
 
-describe('a forward', () => {
-  it('survives a job that resets a connection', async () => {
+describe('a session with forwarded ports', () => {
+  it('survives a connection that the job resets', async () => {
     const { live } = begin(toPort, { port })
     const line = live.findLine(1)
     const client = peer()
@@ -79,7 +79,7 @@ describe('a forward', () => {
     await live.cut('over')
   })
 
-  it('opens lines in any order, each once, until its end', async () => {
+  it('opens its connections in any order, each once, until its end', async () => {
     const { live } = begin(toPort, { port })
     for (const number of [3, 1, 2]) expect(live.findLine(number)).not.toBeNull()
     live.findLine(1)?.end(null)
@@ -91,7 +91,7 @@ describe('a forward', () => {
 })
 
 describe('a command', () => {
-  it('gets only the newest size after the former is set, and one signal at a time', async () => {
+  it('gets only the newest size after the previous one was set, and one signal at a time', async () => {
     const gates: (() => void)[] = []
     const calls: string[] = []
     const record = (call: string) => {
@@ -120,7 +120,7 @@ describe('a command', () => {
     await live.cut('over')
   })
 
-  it('that prints without end waits for its client, also over a cut', async () => {
+  it('that prints without end waits for its client, also while the connection is broken', async () => {
     let bytes = 0
     const flood = new Readable({
       read() {

@@ -108,7 +108,7 @@ function openSocket(host: string, headers: Record<string, string>): Promise<WebS
 }
 
 describe('the page of a port', () => {
-  it('carries requests and WebSockets both ways, and hides the cookie of Berth from the job', async () => {
+  it('passes requests and WebSockets on in both directions, and hides the cookie of Berth from the job', async () => {
     const cookie = await openPage(ann, job.jobId)
     const name = nameOf(job.jobId)
     const body = Buffer.alloc(3_000_000, 'x')
@@ -126,7 +126,7 @@ describe('the page of a port', () => {
     socket.close()
   })
 
-  it('keeps cookies of the job at its own host', async () => {
+  it('passes cookies of the job on under its own host name', async () => {
     const cookie = await openPage(ann, job.jobId)
     const { headers } = await get(nameOf(job.jobId), '/', { headers: { cookie } })
     expect(headers['set-cookie']).toEqual([
@@ -140,7 +140,7 @@ describe('the page of a port', () => {
     expect(headers['cache-control']).toBe('private')
   })
 
-  it('serves nothing else of the server at its host, and no page at that of the server', async () => {
+  it('serves nothing else of the server under its host name, and is not served under that of the server', async () => {
     const cookie = await openPage(ann, job.jobId)
     for (const host of [
       'jobs.test',
@@ -161,7 +161,7 @@ describe('the page of a port', () => {
     expect(asked.text).toContain('UNAUTHENTICATED')
   })
 
-  it('uses few connections, each for several requests', async () => {
+  it('uses few connections to the job, each for several requests', async () => {
     const cookie = await openPage(ann, job.jobId)
     const before = new Set(seen.map(({ socket }) => socket))
     const ask = () => get(nameOf(job.jobId), '/', { method: 'POST', headers: { cookie }, body: 'x' })
@@ -176,7 +176,7 @@ describe('the page of a port', () => {
     expect((await ask()).text).toBe('you sent x')
   })
 
-  it('never leads to another address, by the path or by a redirect of the job', async () => {
+  it('never leads to another address, neither by its path nor by a redirect of the job', async () => {
     const cookie = await openPage(ann, job.jobId)
     const ask = (path: string) => get(nameOf(job.jobId), path, { headers: { cookie } })
     expect((await ask('//169.254.169.254/latest')).text).toBe('you sent ')
@@ -185,7 +185,7 @@ describe('the page of a port', () => {
     expect([got.status, got.headers.location]).toEqual([302, 'http://169.254.169.254/'])
   })
 
-  it('says why a port is not reached', async () => {
+  it('explains why the port cannot be reached', async () => {
     const cookie = await openPage(ann, job.jobId, 1)
     const got = await get(nameOf(job.jobId, 1), '/', { headers: { cookie } })
     expect(got.status).toBe(502)
@@ -197,10 +197,10 @@ describe('the page of a port', () => {
   it.each([
     ['a status that does not exist', 'HTTP/1.1 099 no\r\ncontent-length: 500\r\n\r\n'],
     ['a status text with control characters', 'HTTP/1.1 200 \u0001\u007f\r\ncontent-length: 0\r\n\r\n'],
-    ['a 101 to a request for no upgrade', 'HTTP/1.1 101 go\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-    ['no HTTP', 'SSH-2.0-OpenSSH\r\n'],
-    ['half of an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\nhalf'],
-  ])('survives %s', async (_, answer) => {
+    ['a status 101 without a requested upgrade', 'HTTP/1.1 101 go\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['a protocol that is not HTTP', 'SSH-2.0-OpenSSH\r\n'],
+    ['half of the announced body', 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\nhalf'],
+  ])('survives a response with %s', async (_, answer) => {
     const hostile = createTcpServer((socket) => socket.on('error', () => undefined).end(answer))
     await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
     const { port: at } = hostile.address() as AddressInfo
@@ -215,7 +215,7 @@ describe('the page of a port', () => {
 })
 
 describe('the page of a port refuses', () => {
-  it('a used, late, changed or misplaced ticket', async () => {
+  it('a ticket that was used, is late, was changed or belongs to another job', async () => {
     const name = nameOf(job.jobId)
     const ticket = await openTicket(ann, job.jobId)
     const other = await startJob(server, ann)
@@ -250,7 +250,7 @@ describe('the page of a port refuses', () => {
     })
   })
 
-  it('pages of other jobs, of the same site, that send its cookie', async () => {
+  it('requests with its cookie from the pages of other jobs, which belong to the same site', async () => {
     const cookie = await openPage(ann, job.jobId)
     const name = nameOf(job.jobId)
     const status = async (headers: Record<string, string>, method = 'GET') =>
@@ -267,7 +267,7 @@ describe('the page of a port refuses', () => {
 })
 
 describe('the page of a port ends', () => {
-  it('within seconds of the revocation of its token, with its open requests', async () => {
+  it('with its open requests within seconds after its token is revoked', async () => {
     const carol = await users.researcher('carol')
     const own = await startJob(server, carol)
     const cookie = await openPage(carol, own.jobId)
@@ -283,7 +283,7 @@ describe('the page of a port ends', () => {
     expect((await get(nameOf(own.jobId), '/', { headers: { cookie } })).status).toBe(403)
   })
 
-  it('with the run, and at the end of its session, which is audited with its bytes', async () => {
+  it('with the run, and at the end of its session, which is audited with its number of bytes', async () => {
     const own = await startJob(server, ann)
     const cookie = await openPage(ann, own.jobId)
     await get(nameOf(own.jobId), '/', { method: 'POST', headers: { cookie }, body: 'seven b' })
@@ -321,7 +321,7 @@ describe('the page of a port ends', () => {
     await until(() => isOver(second), { what: 'the page ends with its run' })
   })
 
-  it('when its user leaves the team of the job, and when the pool permits no sessions', async () => {
+  it('when its user leaves the team of the job, and when the pool forbids sessions', async () => {
     const { sql } = server.domain.db
     const own = await startJob(server, ann)
     const mia = await users.researcher('mia')
@@ -340,7 +340,7 @@ describe('the page of a port ends', () => {
     await sql.query(`UPDATE pool SET exec = true WHERE name = 'sim'`)
   })
 
-  it('when the same browser opens it again', async () => {
+  it('in its first session when the same browser opens it again', async () => {
     const first = await openPage(ann, job.jobId)
     const { headers } = await get(nameOf(job.jobId), await openTicket(ann, job.jobId), { headers: { cookie: first } })
     const second = headers['set-cookie']?.[0]?.split(';')[0] ?? ''

@@ -21,7 +21,7 @@ queues: [{ name: default, pool: local }]
 const { berth } = new CommandLine(dataDir, { BERTH_URL: server.url })
 
 it.skipIf(!existsSync(sshd))(
-  'ssh enters a job through berth forward --stdio, as docs/exec.md configures it',
+  'ssh connects to a job through berth forward --stdio, as docs/exec.md configures it',
   async () => {
     const port = await freePort()
     for (const name of ['host', 'user'])

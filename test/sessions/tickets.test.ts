@@ -42,8 +42,8 @@ beforeAll(async () => {
   job = await startJob(server, ann)
 })
 
-describe('a ticket', () => {
-  it('works once, for its user, and unchanged', async () => {
+describe('the ticket of a session', () => {
+  it('can be used once, only by its user, and only unchanged', async () => {
     const { url } = await open(ann, job.jobId)
     const bob = await users.researcher('bob')
     expect(await connect(url, bearer(bob.token))).toBe(403)
@@ -55,20 +55,20 @@ describe('a ticket', () => {
     expect(await connect(url, {}, ['A'.repeat(43)])).toBe(403)
   })
 
-  it('works for 60 seconds', async () => {
+  it('can be used for 60 seconds', async () => {
     const { url } = await open(ann, job.jobId)
     await server.moveTime(61_000)
     expect(await connect(url)).toBe(403)
   })
 
-  it('does not work after its token is revoked, or its job has ended', async () => {
+  it('cannot be used after its token is revoked or its job has ended', async () => {
     const leaver = await users.researcher('leaver')
     const { url } = await open(leaver, (await startJob(server, leaver)).jobId)
     await mutate(admin, 'revokeToken', { input: { tokenId: leaver.tokenId } })
     expect(await connect(url)).toBe(403)
   })
 
-  it('needs the subprotocol, and passes the gate', async () => {
+  it('is refused without the subprotocol, or with the origin of another site', async () => {
     const { url } = await open(ann, job.jobId)
     expect(await connect(url, { origin: 'https://evil.example' })).toBe(403)
     const plain = new WebSocket(socketUrl(url))
@@ -80,7 +80,7 @@ describe('a ticket', () => {
 })
 
 describe('a session', () => {
-  it('ends within seconds of the revocation of its token', async () => {
+  it('ends within seconds after its token is revoked', async () => {
     const carol = await users.researcher('carol')
     const { url } = await open(carol, (await startJob(server, carol)).jobId)
     const line = new ClientLine({ url: socketUrl(url), take: () => undefined })
@@ -103,7 +103,7 @@ describe('a session', () => {
     })
   })
 
-  it('may be opened by a LEAD in jobs of own teams alone', async () => {
+  it('may be opened by a LEAD only in jobs of own teams', async () => {
     const make = async (name: string, level: string) => {
       const { user } = await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })
       const input = { name: 't', userId: user.id }
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(await end(lead.person)).toMatchObject({ __typename: 'EndSessionSuccess' })
   })
 
-  it('has a command of 128 KiB at most, of which the audit log keeps 1,000 characters', async () => {
+  it('may have a command of up to 128 KiB, of which the audit log keeps 1,000 characters', async () => {
     const erin = await users.researcher('erin')
     const { jobId } = await startJob(server, erin)
     const word = 'é'.repeat(32_768)
@@ -153,7 +153,7 @@ describe('a session', () => {
     ])
   })
 
-  it('passes the size of the terminal and signals on, and reports its bytes', async () => {
+  it('passes the size of the terminal and signals on, and reports its number of bytes', async () => {
     const { url, session } = await open(ann, job.jobId, [
       'sh',
       '-c',
@@ -189,7 +189,7 @@ describe('a session', () => {
 })
 
 describe('a server that stops', () => {
-  it('ends its commands while its database is silent, and begins no session', async () => {
+  it('ends its commands although its database does not respond, and opens no session', async () => {
     const { url } = await open(ann, job.jobId)
     const { url: other } = await open(ann, job.jobId)
     const { sql } = server.domain.db

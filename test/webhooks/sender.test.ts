@@ -56,7 +56,7 @@ const deliveries = (endpoint: string) =>
 const skipPauses = () =>
   sql(`UPDATE webhook_delivery SET due_at = berth_now(), error = NULL WHERE state = 'PENDING' AND error IS NOT NULL`)
 
-test('a new endpoint starts at the head of the feed and receives later events', async () => {
+test('a new endpoint starts at the end of the feed and receives later events', async () => {
   await using receiver = await startReceiver(secret)
   await submitted()
   await send(target('ci', receiver.url))
@@ -110,7 +110,7 @@ test('the event types and the filter of an endpoint select its events', async ()
   expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(4)
 })
 
-test('a failed delivery is repeated with the same id until it is dead after ten tries', async () => {
+test('a failed delivery is tried ten times with the same id, and is then dead', async () => {
   await using receiver = await startReceiver(secret, () => ({ status: 500 }))
   await send(target('ci', receiver.url))
   await submitted()
@@ -129,7 +129,7 @@ test('a failed delivery is repeated with the same id until it is dead after ten 
   expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(1)
 })
 
-test('a pause requested by Retry-After is respected', async () => {
+test('the pause that the header Retry-After requests is kept', async () => {
   await using receiver = await startReceiver(secret, () => ({ status: 503, headers: { 'retry-after': '1800' } }))
   await send(target('ci', receiver.url))
   await submitted()
@@ -138,7 +138,7 @@ test('a pause requested by Retry-After is respected', async () => {
   expect(Number(row?.s)).toBeGreaterThan(1_790)
 })
 
-test('redirects are not followed', async () => {
+test('the sender does not follow redirects', async () => {
   await using end = await startReceiver(secret)
   await using receiver = await startReceiver(secret, () => ({ status: 307, headers: { location: end.url } }))
   await send(target('ci', receiver.url))
@@ -147,7 +147,7 @@ test('redirects are not followed', async () => {
   expect(end.messages).toEqual([])
 })
 
-test('a 410 response disables the endpoint, and its deliveries are kept', async () => {
+test('a response with status 410 disables the endpoint, and its deliveries are kept', async () => {
   await using receiver = await startReceiver(secret, () => ({ status: 410 }))
   await send(target('ci', receiver.url))
   await submitted()
@@ -164,7 +164,7 @@ test('a 410 response disables the endpoint, and its deliveries are kept', async 
   expect(await sql(`SELECT FROM audit_entry WHERE action = 'webhook.disable'`)).toHaveLength(1)
 })
 
-test('an endpoint that hangs does not delay others', async () => {
+test('an endpoint that does not respond does not delay others', async () => {
   await using hanging = await startReceiver(secret, () => null)
   await using receiver = await startReceiver(secret)
   await send(target('hangs', hanging.url), target('works', receiver.url))
@@ -173,7 +173,7 @@ test('an endpoint that hangs does not delay others', async () => {
   expect(hanging.messages.length).toBeLessThanOrEqual(8)
 })
 
-test('http: to a public address is rejected before connecting', async () => {
+test('an http: URL with a public address is rejected before the connection', async () => {
   await send(target('public', 'http://203.0.113.7/hook'))
   await submitted()
   const error = await until(async () => (await deliveries('public'))[0]?.error, { what: 'the try fails' })
@@ -189,7 +189,7 @@ test('a host name is rejected if one of its addresses is public', async () => {
   expect(await look('203.0.113.7')).toMatch(/203\.0\.113\.7 is not private/)
 })
 
-test('https: requires a trusted certificate', async () => {
+test('an https: URL requires a trusted certificate', async () => {
   const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-subj', '/CN=localhost', '-days', '1']
   const pem = execFileSync('openssl', ['req', '-x509', '-nodes', '-keyout', '-', '-out', '-', ...options], {
     stdio: 'pipe',
@@ -205,7 +205,7 @@ test('https: requires a trusted certificate', async () => {
   server.close()
 })
 
-test('a stopping server returns its deliveries at once', async () => {
+test('a server that stops releases its deliveries at once', async () => {
   await using receiver = await startReceiver(secret, () => null)
   const sender = await send(target('ci', receiver.url))
   await submitted()
@@ -217,7 +217,7 @@ test('a stopping server returns its deliveries at once', async () => {
   expect(row).toEqual({ tries: 0, isDue: true })
 })
 
-test('two processes share the deliveries, and each event has one id', async () => {
+test('two processes share the deliveries of webhooks, and each event has one id', async () => {
   await using receiver = await startReceiver(secret)
   const webhook = target('ci', receiver.url)
   await send(webhook)
@@ -256,7 +256,7 @@ test('the body of a delivery has at most 20 kB', async () => {
   expect(content.data['labels']).toBeNull()
 })
 
-test('successful deliveries are removed after an hour, and dead ones after 30 days', async () => {
+test('successful deliveries are deleted after an hour, and dead ones after 30 days', async () => {
   await applyWebhooks(it.domain, [target('ci', 'https://a.example')])
   const rows = [
     ['DELIVERED', 0.5],

@@ -7,7 +7,7 @@ import { signMessage } from '../../src/webhooks/signature.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-describe('signatures', () => {
+describe('the signatures of webhooks', () => {
   const [secret, old] = [newSecret(), newSecret()]
   const body = '{"type":"job.failed","data":{"name":"größe"}}'
   const headers = signMessage({ id: 'msg_1', body, atMs: Date.now() }, [secret, old])
@@ -27,7 +27,7 @@ describe('signatures', () => {
   })
 })
 
-describe('pauses', () => {
+describe('the pauses between deliveries', () => {
   test('grow from 1 s to 1 h over ten tries', () => {
     const pauses = Array.from({ length: 9 }, (_, i) => computePauseMs(i + 1, 0.5))
     expect(pauses[0]).toBe(1_000)
@@ -35,7 +35,7 @@ describe('pauses', () => {
     expect(pauses).toEqual([...pauses].sort((a, b) => a - b))
   })
 
-  test('vary by a fifth, but stay between 1 s and 1 h', () => {
+  test('vary by a fifth, and stay between 1 s and 1 h', () => {
     expect([computePauseMs(5, 0), computePauseMs(5, 1)]).toEqual([48_000, 72_000])
     expect([computePauseMs(1, 0), computePauseMs(9, 1)]).toEqual([1_000, 3_600_000])
   })
@@ -48,7 +48,7 @@ describe('pauses', () => {
     ['Wed, 31 Dec 2025 00:00:00 GMT', 1_000],
     ['soon', undefined],
     [undefined, undefined],
-  ])('follow Retry-After within bounds: %s', (header, pause) => {
+  ])('follow the header Retry-After within bounds: %s', (header, pause) => {
     expect(readRetryAfter(header, Date.UTC(2026, 0, 1))).toBe(pause)
   })
 })
@@ -61,6 +61,6 @@ test.each([
   ...['8.8.8.8', '172.32.0.1', '169.254.169.254', '0.0.0.0', '2001:db8::1', '::ffff:8.8.8.8', 'localhost'].map(
     (each) => [each, false],
   ),
-] as [string, boolean][])('the address %s is private: %s', (address, isPrivate) => {
+] as [string, boolean][])('whether the address %s is private: %s', (address, isPrivate) => {
   expect(isPrivateAddress(address)).toBe(isPrivate)
 })

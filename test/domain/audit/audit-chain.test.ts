@@ -103,7 +103,7 @@ describe('the chain of the audit log', () => {
     ).toBe(4)
   })
 
-  it('detects an entry that is unchained for more than 10 s', async () => {
+  it('reports an entry that is not chained after 10 s', async () => {
     await using at = await scene(3)
     await at.write(1, 3)
     expect(await at.verify()).toMatchObject({ ok: true })
@@ -113,7 +113,7 @@ describe('the chain of the audit log', () => {
     expect(await at.verify()).toMatchObject({ ok: true, headSeq: 4 })
   })
 
-  it('detects a rewritten log by the heads outside the database', async () => {
+  it('detects a rewritten log by comparison with the heads stored outside the database', async () => {
     await using at = await scene(3)
     const folder = makeDirectory()
     const path = join(folder, 'heads')
@@ -157,7 +157,7 @@ describe('the chain of the audit log', () => {
       expect(await at.verify(range, domain)).toMatchObject({ ok: false, firstBadSeq: 3 })
   })
 
-  it('does not read chained entries again while an open transaction keeps them in the index', async () => {
+  it('does not read entries again that it has chained, while an open transaction keeps them in the index', async () => {
     await using at = await scene(1)
     const backup = new pg.Client({ connectionString: at.database.url })
     await backup.connect()
@@ -195,7 +195,7 @@ describe('the chain of the audit log', () => {
     expect(await at.verify()).toMatchObject({ ok: true })
   })
 
-  it('chains an entry after older waiting entries, also after a pause', async () => {
+  it('chains an entry after older entries that are not chained yet, also after a pause', async () => {
     await using at = await scene(0)
     const write = (id: string, ago: string) =>
       at.sql.query(
@@ -208,7 +208,7 @@ describe('the chain of the audit log', () => {
     expect(await at.sql.query('SELECT id FROM audit_entry ORDER BY seq')).toEqual([{ id: 'old' }, { id: 'new' }])
   })
 
-  it('queries at most every 50 ms after transactions, otherwise every five seconds', async () => {
+  it('queries at most every 50 ms while transactions commit, and otherwise every five seconds', async () => {
     await using at = await scene(0)
     const clock = createFakeClock()
     const { db, asked, isAsking } = counting(at.database.db)

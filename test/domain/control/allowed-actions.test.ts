@@ -143,7 +143,7 @@ test.each<[string, () => Promise<string>]>([
   ['over, with variables', () => jobIn('FAILED', { environment: [{ name: 'A', value: 'b' }] })],
   ['over, and awaited', awaited],
   ['running, of an executor with sessions', enterable],
-])('listed actions on a job that is %s are exactly those that succeed', async (_, make) => {
+])('the actions listed for a job that is %s are exactly those that succeed', async (_, make) => {
   for (const viewer of viewers) {
     const expected = await takenActions(viewer, make)
     expect({ viewer: viewer.userName, actions: await allowed(viewer, await make()) }).toEqual({
@@ -153,7 +153,7 @@ test.each<[string, () => Promise<string>]>([
   }
 })
 
-test('a LEAD cancels only jobs of their teams', async () => {
+test('a LEAD may cancel only the jobs of own teams', async () => {
   const [, , lena, leon] = viewers
   if (!lena || !leon) throw new Error('No viewers')
   for (const state of ['BLOCKED', 'QUEUED', 'RUNNING'] as const) {
@@ -165,7 +165,7 @@ test('a LEAD cancels only jobs of their teams', async () => {
   await expect(cancelJob(domain, lena, { jobId: outside })).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
-test('a priority is refused in a FAIR_SHARE pool, with an explanation of the pool’s order', async () => {
+test('setting a priority in a FAIR_SHARE pool is refused with an explanation of the order of that pool', async () => {
   const jobId = await jobIn('QUEUED')
   await database.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   try {

@@ -38,7 +38,7 @@ async function reasonOf(spec: Record<string, unknown>): Promise<string | null> {
 const rule = (hardware: string) => createApprovalRule(at.domain, at.admin, { name: 'big', condition: { hardware } })
 const given = 'May be placed on the hardware NVIDIA A100-SXM4-80GB (rule big)'
 
-describe('an approval rule on *a100*', () => {
+describe('an approval rule on the hardware *a100*', () => {
   test.each<[Record<string, unknown>, string | null]>([
     [{ gpu: 1, gpuModel: ['a100'] }, 'Requests the hardware a100 (rule big)'],
     [{ gpu: 1, gpuModel: ['a10'] }, given],
@@ -54,12 +54,12 @@ describe('an approval rule on *a100*', () => {
     [{ gpu: 1, gpuMemoryGib: 81 }, null],
     [{ gpu: 1, cpuModel: ['!epyc'] }, null],
     [{ cpu: 1 }, null],
-  ])('for a job with %j gives the reason: %s', async (resources, reason) => {
+  ])('gives a job with the resources %j the reason: %s', async (resources, reason) => {
     await rule('*a100*')
     expect(await reasonOf({ resources })).toBe(reason)
   })
 
-  test('counts drained machines, and only the machines of a capacity reservation', async () => {
+  test('considers cordoned nodes too, and for a job of a capacity reservation only the reserved nodes', async () => {
     await rule('*A100*')
     const [row] = await sql.query<{ id: string }>("SELECT id FROM node WHERE name = 'a'")
     await updateNode(at.domain, at.admin, { id: row?.id, state: 'CORDONED' })
@@ -85,14 +85,14 @@ describe('an approval rule on *a100*', () => {
   })
 })
 
-test('an approval rule on a processor applies to jobs that can run on it', async () => {
+test('an approval rule on a processor model applies to jobs that can run on that processor', async () => {
   await rule('*epyc*')
   expect(await reasonOf({})).toBe('May be placed on the hardware amd epyc 7763 (rule big)')
   expect(await reasonOf({ resources: { cpuModel: ['!epyc'] } })).toBeNull()
   expect(await reasonOf({ resources: { gpu: 1, gpuModel: ['v100'] } })).toBeNull()
 })
 
-test('an approval rule on hardware covers every machine that a job can be placed on', () => {
+test('an approval rule on hardware applies to a job that can be placed on any node with that hardware', () => {
   const models = [p100, v100, h100]
   const anyNode = fc.record({
     devices: fc.constantFrom(...models).chain((model) => fc.integer({ min: 0, max: 3 }).map((n) => gpus(model, n))),

@@ -35,7 +35,7 @@ test('new and changed approval rules of the configuration are applied, and chang
   ])
 })
 
-test('approval rules removed from the configuration are deleted, also if renamed; rules created by users are kept', async () => {
+test('approval rules removed from the configuration are deleted, even if they were renamed; rules of users are kept', async () => {
   const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
   await applyApprovalRules(it.domain, declared)
   const idOf = async (name: string) =>
@@ -55,7 +55,7 @@ test('approval rules removed from the configuration are deleted, also if renamed
   expect(await priorities()).toEqual(['f 0', 'g 0'])
 })
 
-test('an unsafe pattern in the configuration prevents the start', async () => {
+test('an approval rule of the configuration with an unsafe pattern prevents the start', async () => {
   const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
   await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
     'approvalRules.0.condition.name: Is not a supported pattern',

@@ -37,7 +37,7 @@ describe('approval rules', () => {
     ['EUR', 295.68, 'Costs EUR 295.68, more than EUR 50 (rule a rule)'],
     [null, 295.68, 'Costs 295.68, more than 50 (rule a rule)'],
     ['EUR', Number.POSITIVE_INFINITY, expect.stringMatching(/^May cost more than EUR 50, /)],
-  ])('name the currency %s of a cost of %d', (currency, cost, reason) => {
+  ])('show the currency %s in the reason for a cost of %d', (currency, cost, reason) => {
     expect(decideApprovalNeed([rule({ costAbove: 50 })], { ...item, currency, cost })?.reason).toEqual(reason)
   })
 
@@ -68,11 +68,11 @@ describe('approval rules', () => {
     [{ name: '^(train|eval)-[a-z]+$' }, {}, true],
     [{ name: '^rain-.*$' }, {}, false],
     [{ name: '*' }, { name: null }, false],
-  ])('with the rules %j on the job %j: %s', (condition, change, expected) => {
+  ])('with the rules %j require approval of the job %j: %s', (condition, change, expected) => {
     expect(decideApprovalNeed([rule(condition)], { ...item, ...change }) !== null).toBe(expected)
   })
 
-  it('apply by first match, and skip exempt levels', () => {
+  it('are tried in order until one matches, and do not apply to exempt levels', () => {
     const rules = [
       rule({ costAbove: 1 }, { name: 'exempt', exemptLevels: ['RESEARCHER'] }),
       rule({ costAbove: 100 }, { name: 'no match' }),
@@ -106,7 +106,7 @@ describe('patterns of approval rules', () => {
       ['^(a*)*b$', ['b', 'aab'], ['aac']],
       ['^.$', ['é', '😀'], ['ab']],
     ].filter(([pattern]) => pattern !== '^[]$'),
-  )('match: %s', (pattern, matching, others) => {
+  )('match the expected texts: %s', (pattern, matching, others) => {
     const { matches } = parsePattern(String(pattern))
     for (const text of matching ?? []) expect(matches(text), text).toBe(true)
     for (const text of others ?? []) expect(matches(text), text).toBe(false)
@@ -131,11 +131,11 @@ describe('patterns of approval rules', () => {
     '^a^b$',
     '^[b-a]$',
     '^a+?$',
-  ])('that are malformed are refused: %s', (pattern) => {
+  ])('are refused if they are malformed: %s', (pattern) => {
     expect(() => parsePattern(pattern)).toThrow(BadPattern)
   })
 
-  it('match in linear time where backtracking would be exponential', () => {
+  it('match in linear time even if backtracking would take exponential time', () => {
     expect(parsePattern('^(a+)+(a|a)*(.*.*.*)*b$').matches('a'.repeat(255))).toBe(false)
   })
 })

@@ -100,7 +100,7 @@ test('a rejected job fails with the reason, without an exit code and without ano
   expect(events.at(-1)).toMatchObject({ seq: 4, to: 'FAILED', psij: 'FAILED' })
 })
 
-test('one of 20 concurrent decisions wins, 19 are INVALID_STATE, and one event is written', async () => {
+test('of 20 concurrent decisions one succeeds, 19 fail with INVALID_STATE, and one event is written', async () => {
   await using at = await scene()
   const { it, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -119,7 +119,7 @@ test('one of 20 concurrent decisions wins, 19 are INVALID_STATE, and one event i
   expect(events.map(({ type }) => type)).toEqual(['CREATED', 'APPROVAL_REQUESTED', 'APPROVAL_DECIDED', 'STATE_CHANGED'])
 })
 
-test('only another user of sufficient level may decide, and only on the version they saw', async () => {
+test('a request is decided only by another user of sufficient level, and only at the expected version', async () => {
   await using at = await scene()
   const { it, lead, admin, researcher } = at
   const own = await submitBlocked(it, lead)
@@ -140,7 +140,7 @@ test('only another user of sufficient level may decide, and only on the version 
   expect(await codeOf(approveJob(it.domain, admin, { jobId: plain, expectedVersion: 1 }))).toBe('INVALID_STATE')
 })
 
-test('a bulk request has one outcome per item, in order, and one decision per job', async () => {
+test('a bulk approval returns one outcome per item, in order, and decides each job once', async () => {
   await using at = await scene()
   const { it, lead, researcher, database } = at
   const [a, b, c] = [
@@ -178,7 +178,7 @@ test('when a request expires by the database clock, the job fails and decisions 
   expect(await jobOf(database, longer)).toMatchObject({ state: 'BLOCKED', status: 'PENDING' })
 })
 
-test('cancelling a blocked job ends its request; one of cancellation and approval wins', async () => {
+test('cancelling a blocked job ends its request; of a concurrent cancellation and approval only one succeeds', async () => {
   await using at = await scene()
   const { it, database, lead, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -212,7 +212,7 @@ test('a blocked job never starts, and does not delay other jobs', async () => {
   )
 })
 
-test('a job of a disabled user is rejected or waits, but is not approved', async () => {
+test('a job of a disabled user can be rejected or keeps waiting, but cannot be approved', async () => {
   await using scenery = await scene()
   const { database, it, researcher, lead, admin } = scenery
   const [first, second] = [await blockedIn(it, researcher), await blockedIn(it, researcher)]

@@ -43,7 +43,7 @@ const refusalOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof Refusal ? error : Promise.reject(error)),
   )
 
-test('a set priority moves the job to another lane and notifies the leader; null reverts it', async () => {
+test('an override of the priority moves the job to another lane and notifies the leader; null removes the override', async () => {
   await using s = await scene()
   const { database, it, lena } = s
   const jobId = await it.submit({}, s.rita)
@@ -84,7 +84,7 @@ test('a set priority moves the job to another lane and notifies the leader; null
   ])
 })
 
-test('override −1 and 51 are INVALID, a researcher is FORBIDDEN, a running job is INVALID_STATE', async () => {
+test('an override of −1 or 51 is INVALID, one by a researcher is FORBIDDEN, one of a running job is INVALID_STATE', async () => {
   await using s = await scene()
   const { it, rita, lena } = s
   const jobId = await it.submit({}, rita)
@@ -110,7 +110,7 @@ test('override −1 and 51 are INVALID, a researcher is FORBIDDEN, a running job
   expect(await refusalOf(setJobPriority(it.domain, lena, { jobId, priority: 50 }))).toBe('done')
 })
 
-test('a BLOCKED job keeps its priority when it is approved, and an interactive job its band', async () => {
+test('a BLOCKED job keeps its override when it is approved, and an interactive job keeps its band', async () => {
   await using s = await scene()
   const { database, it, lena } = s
   const blocked = await submitBlocked(it, s.rita)
@@ -124,7 +124,7 @@ test('a BLOCKED job keeps its priority when it is approved, and an interactive j
   expect(await rowOf(database, interactive)).toMatchObject({ override: 1, band: interactiveBand, priority: 1 })
 })
 
-test('a concurrent cancellation never leaves the change incomplete', async () => {
+test('a change of priority is never left incomplete by a concurrent cancellation', async () => {
   await using s = await scene()
   const { it, rita, lena, database } = s
   const jobs = await Promise.all(Array.from({ length: 20 }, () => it.submit({}, rita)))

@@ -14,7 +14,7 @@ const move = (jobId: string, step: Omit<Move, 'jobId'>) =>
 test.each<[string, Omit<Move, 'jobId' | 'run' | 'from'>]>([
   ['ended', { to: 'SUCCEEDED', reason: null, exitCode: 0 }],
   ['was given up for a newer one', { to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' }],
-])('a run that %s after its token was checked changes no rows', async (_, over) => {
+])('a report of a run that %s after the check of its token changes no rows', async (_, over) => {
   const jobId = await it.submit()
   const start = (run: number) => move(jobId, { run, from: 'QUEUED', to: 'STARTING', reason: null })
   const [moved] = await start(1)

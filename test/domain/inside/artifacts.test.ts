@@ -21,7 +21,7 @@ async function startRun() {
   return { jobId, viewer: createRunViewer(run, { ip: null, requestId: null }) }
 }
 
-test('the list of a snapshot is not read for a run that is over, nor if it has several files', async () => {
+test('the file list of a snapshot is not read if the run is over, or if the snapshot has several files', async () => {
   const { jobId, viewer } = await startRun()
   const [owner] = await database.db.sql.query<{ userId: string }>('SELECT user_id AS "userId" FROM job WHERE id = $1', [
     jobId,
@@ -48,7 +48,7 @@ test('the list of a snapshot is not read for a run that is over, nor if it has s
   expect(statements).toHaveLength(1)
 })
 
-test('all concurrent artifacts of a run are stored over one connection', async () => {
+test('all concurrent artifacts of a run are stored over one database connection', async () => {
   const { viewer } = await startRun()
   let inFlight = 0
   let most = 0

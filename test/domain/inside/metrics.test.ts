@@ -104,7 +104,7 @@ test('two concurrent reports do not exceed the maximum number of metric names', 
   expect(await readMetrics(sql, [runId])).toHaveLength(60)
 })
 
-test('a series of 20,000 steps keeps at most 1,000 points, its first, its last, and no gap of 200 steps', async () => {
+test('a series of 20,000 steps is reduced to at most 1,000 points, with its first, its last, and no gap of 200 steps', async () => {
   const { runId, store, series } = await startRun()
   for (let from = 1; from <= 20_000; from += 500) {
     await store(range(from, from + 499))
@@ -126,7 +126,7 @@ test('a series of 20,000 steps keeps at most 1,000 points, its first, its last, 
   ])
 })
 
-test('a report with wrong metrics is refused with field, value and rule, and stores nothing', async () => {
+test('a report with wrong metrics is refused with field, value and rule, and nothing is stored', async () => {
   const { runId, report } = await startRun()
   const problem = (metrics: readonly Partial<Metric>[]) =>
     report(metrics).then(
@@ -157,7 +157,7 @@ test('a report with wrong metrics is refused with field, value and rule, and sto
   expect(await readMetrics(sql, [runId])).toEqual([])
 })
 
-test('a report with metrics alone does not change the time of the progress', async () => {
+test('a report that has only metrics does not change the time of the last progress', async () => {
   const { jobId, report } = await startRun()
   await report([], { fraction: 0.5 })
   const read = () => sql.query('SELECT progress_at, told_at FROM job WHERE id = $1', [jobId])
@@ -168,7 +168,7 @@ test('a report with metrics alone does not change the time of the progress', asy
   expect(after?.['told_at']).not.toEqual(before?.['told_at'])
 })
 
-test('metrics are removed with the job', async () => {
+test('metrics are deleted with their job', async () => {
   const { jobId, runId, report } = await startRun()
   await report([{ name: 'loss', value: 1 }])
   await sql.query('DELETE FROM job WHERE id = $1', [jobId])

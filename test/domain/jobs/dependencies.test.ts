@@ -3,7 +3,7 @@ import { dependencyMetSql, isSatisfied } from '../../../src/domain/jobs/dependen
 import { isFinal, jobStates } from '../../../src/domain/state.ts'
 import { createDatabase } from '../../support/database.ts'
 
-test('the API reports a dependency as satisfied exactly when its gate opens', async () => {
+test('the API reports a dependency as satisfied exactly if its gate is open', async () => {
   await using database = await createDatabase()
   const rows = await database.db.sql.query<{ state: (typeof jobStates)[number]; on: string; met: boolean }>(
     `SELECT o.state, d."on", ${dependencyMetSql} AS met

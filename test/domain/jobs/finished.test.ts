@@ -5,7 +5,7 @@ import { addJob, finishJob } from '../../support/factories.ts'
 
 const dayMs = 86_400_000
 
-it('a job that finished long ago is visited once, and again when the stored position is in the future', async () => {
+it('a finished job is listed for retention once, and again if the stored position is in the future', async () => {
   await using world = await createTestDomain()
   const { database, it: made } = world
   const { sql } = database.db

@@ -55,7 +55,7 @@ const holdsOf = (jobId: string) =>
   database.db.sql.query('SELECT kind, expected_at FROM hold WHERE job_id = $1', [jobId])
 
 describe('a preemption request', () => {
-  test('keeps its hold, and is stored as event, audit entry and change for the leader', async () => {
+  test('is stored with its hold, as an event, an audit entry and a change for the leader', async () => {
     const victim = await running()
     const claimant = await it.submit()
     await database.db.sql.query('DELETE FROM pool_change')
@@ -105,7 +105,7 @@ describe('a preemption request', () => {
     expect(await asked(victim.runId)).toEqual({ asked: false, signalled: false })
   })
 
-  test('is withdrawn only if the claimant is cancelled before the signal', async () => {
+  test('is withdrawn if its claimant is cancelled, but not after the signal to the victim', async () => {
     const spared = await running()
     const signalled = await running()
     const claimant = await it.submit()
@@ -134,7 +134,7 @@ describe('a preemption request', () => {
 })
 
 describe('a hold', () => {
-  test('exists once per job, replaces a planned start, and is deleted when it is dropped or the job starts', async () => {
+  test('is stored once per job, replaces a planned start, and is deleted when it is dropped or the job starts', async () => {
     const [first, second] = [await it.submit(), await it.submit()]
     await database.db.sql.query(
       `INSERT INTO hold (id, pool, job_id, kind, placements, expected_at) VALUES ('hold_p', 'sim', $1, 'PLANNED', '[]', berth_now())`,
@@ -149,7 +149,7 @@ describe('a hold', () => {
   })
 })
 
-test('a preempted job that lost its turn is queued behind the jobs waiting now', async () => {
+test('a preempted job that lost a rotation is queued behind the jobs that wait at that moment', async () => {
   const loser = await running({ restartable: true })
   const waiting = await it.submit()
   const move = { jobId: loser.jobId, run: 1, from: 'RUNNING', to: 'QUEUED', reason: 'PREEMPTED' } as const

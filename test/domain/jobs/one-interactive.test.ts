@@ -8,7 +8,7 @@ const { database, it } = await openTestDomain()
 const move = (jobId: string, step: Omit<Move, 'jobId' | 'run'>) =>
   transition(database.db.sql, [{ jobId, run: 1, ...step }], 0)
 
-test('a second interactive run is refused while one runs in another pool, and waits while that one is cancelled', async () => {
+test('a second interactive run of a user is refused while one runs in another pool, and waits while that one is cancelled', async () => {
   const { sql } = database.db
   const { userId } = it.admin
   const first = await it.submit({ interactive: true })

@@ -18,7 +18,7 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 
 const dayMs = 86_400_000
 
-test('retention removes old finished jobs, and keeps active jobs and their dependencies', async () => {
+test('retention deletes old finished jobs, and keeps active jobs and their dependencies', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const sql = database.db.sql.query
@@ -44,7 +44,7 @@ test('retention removes old finished jobs, and keeps active jobs and their depen
   expect(left.map(({ id }) => id)).toEqual([named, alive, waiting, recent])
 })
 
-test('retention removes slot reservations a month after their creation', async () => {
+test('retention deletes slot reservations a month after their creation', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
@@ -58,7 +58,7 @@ test('retention removes slot reservations a month after their creation', async (
   expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
 })
 
-test('retention removes lanes that no waiting, running or returning job uses', async () => {
+test('retention deletes lanes that no waiting, running or returning job uses', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db
@@ -81,7 +81,7 @@ test('retention removes lanes that no waiting, running or returning job uses', a
   expect(await lanes()).toEqual([1, 2, 3, 4])
 })
 
-test('retention keeps a lane that a job enters during the removal', async () => {
+test('retention keeps a lane that a job enters during the deletion', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db

@@ -9,7 +9,7 @@ import { nodeIds } from '../../support/node-ids.ts'
 
 const { database, it } = await openTestDomain()
 
-test('a run with a handle is listed until it has ended and its output is stored', async () => {
+test('a run with a handle counts as unread until it has ended and its output is stored', async () => {
   const { sql } = database.db
   const has = (pool = 'sim', executor = 'simulated') => hasUnreadRuns(it.domain, pool, executor)
   const jobId = await it.submit()
@@ -32,7 +32,7 @@ test('a run with a handle is listed until it has ended and its output is stored'
   expect(await has()).toBe(false)
 })
 
-test('a new leader reads the runs of its pool with the ends of their hard reservations', async () => {
+test('a new leader reads the runs of its pool with the ends of their hard capacity reservations', async () => {
   const { sql } = database.db
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const names = ['sim', 'other']

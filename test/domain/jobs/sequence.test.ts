@@ -8,7 +8,7 @@ import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, createTestDomainOver } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
-test('12 writers and 4 sequencers number events without gaps, in commit order, and per job in order of seq', async () => {
+test('12 writers and 4 sequencers number events without gaps, in commit order, and the events of a job in order of seq', async () => {
   await using world = await createTestDomain({ isNew: true })
   const { database, it } = world
   const read = () =>
@@ -46,7 +46,7 @@ test('12 writers and 4 sequencers number events without gaps, in commit order, a
     expect(events.map(({ seq }) => seq)).toEqual([1, 2])
 })
 
-test('the sequencer skips numbered events that an open transaction keeps in the index', async () => {
+test('the sequencer does not read events again that it has numbered, while an open transaction keeps them in the index', async () => {
   await using world = await createTestDomain({ isNew: true })
   const { database, it } = world
   const { sql } = database.db
@@ -81,7 +81,7 @@ test('the sequencer skips numbered events that an open transaction keeps in the 
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })
 })
 
-test('a burst is joined in linear time, whatever the statistics of the table say', async () => {
+test('a burst of events is numbered in linear time, even if the table statistics are outdated', async () => {
   await using world = await createTestDomain({ isNew: true })
   const { database, it } = world
   const { db } = database

@@ -104,7 +104,7 @@ describe('times reported by a backend', () => {
     [1, 2],
     [0, -1],
     [2, 1],
-  ])('that start %i h and end %i h off are clamped between the commit of the start and now', async (began, ended) => {
+  ])('are clamped between the commit of the start and now: start %i h off, end %i h off', async (began, ended) => {
     const id = await jobIn('STARTING')
     const at = (hours: number) => new Date(now() + hours * hourMs)
     const step = { jobId: id, run: 1, reason: null }
@@ -129,7 +129,7 @@ describe('times reported by a backend', () => {
     expect(finishedAt).toEqual(startedAt)
   })
 
-  test.each(['job', 'run'])('of a %s are rejected by the database if the end is before the start', async (table) => {
+  test.each(['job', 'run'])('are rejected by the database if the end of a %s is before its start', async (table) => {
     const id = await jobIn('SUCCEEDED')
     const where = table === 'job' ? 'id' : 'job_id'
     const early = sql(`UPDATE ${table} SET finished_at = started_at - interval '1 ms' WHERE ${where} = $1`, [id])
@@ -142,7 +142,7 @@ const jobRow = async (id: string) => (await sql<Record<string, unknown>>('SELECT
 const pairs = jobStates.flatMap((from) => jobStates.map((to) => [from, to] as const))
 
 describe('every pair of states', () => {
-  test.each(pairs)('is allowed exactly as the table says: %s → %s', async (from, to) => {
+  test.each(pairs)('is allowed or refused exactly as the table of transitions says: %s → %s', async (from, to) => {
     const reasons = (moves[from] as Partial<Record<JobState, readonly (StateReason | null)[]>>)[to]
     const id = await jobIn(from)
     const before = await jobRow(id)
@@ -169,7 +169,7 @@ describe('every pair of states', () => {
     expect(events.at(-1)?.to_state).toBe(to)
   })
 
-  test('is refused with a reason that the table does not list', async () => {
+  test('is refused if the table of transitions does not list the reason', async () => {
     const id = await jobIn('RUNNING')
     const move: Move = { jobId: id, run: 1, from: 'RUNNING', to: 'FAILED', reason: 'APPROVAL_REJECTED' }
     await expect(transition(database.db.sql, [move], now())).rejects.toThrow(
@@ -210,7 +210,7 @@ describe('a final state', () => {
 })
 
 describe('transitions are compare-and-set', () => {
-  test('one of 20 concurrent transitions wins', async () => {
+  test('one of 20 concurrent transitions succeeds', async () => {
     const id = await jobIn('QUEUED')
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -254,7 +254,7 @@ describe('transitions are compare-and-set', () => {
     ])
   })
 
-  test('an event contains the native id of the run, and whether another run follows', async () => {
+  test('an event contains the native id of the run, and says whether another run follows', async () => {
     const id = await it.submit()
     const move = async (moved: Omit<Move, 'jobId' | 'run'>) => {
       await transition(database.db.sql, [{ jobId: id, run: 1, ...moved }], now())
@@ -274,7 +274,7 @@ describe('transitions are compare-and-set', () => {
     })
   })
 
-  test('address and usage of a run are stored, and invalid amounts as unknown', async () => {
+  test('the address and the resource use of a run are stored; impossible amounts are stored as unknown', async () => {
     const end = async (more: Partial<Move>) => {
       const jobId = await jobIn('RUNNING')
       await transition(
@@ -324,13 +324,13 @@ describe('cancelling', () => {
     CANCELLED: { changed: false, state: 'CANCELLED' },
   }
 
-  test.each(jobStates)('changes the state of a %s job as the table says', async (state) => {
+  test.each(jobStates)('changes the state of a %s job as the table of transitions says', async (state) => {
     const id = await jobIn(state)
     expect(await cancelJob(it.domain, it.admin, { jobId: id })).toEqual({ jobId: id, changed: expected[state].changed })
     expect(await jobRow(id)).toMatchObject({ state: expected[state].state })
   })
 
-  test('a group returns one outcome per input, in order; a repeated job changes once', async () => {
+  test('a group returns one outcome per input, in order; a job that is given twice changes once', async () => {
     const [a, b] = [await jobIn('QUEUED'), await jobIn('RUNNING')]
     const outcomes = await cancelJobs(it.domain, it.admin, [
       { jobId: a },
@@ -344,7 +344,7 @@ describe('cancelling', () => {
     expect(outcomes[3]).toEqual({ jobId: a, changed: false })
   })
 
-  test('a researcher may cancel only own jobs; invisible jobs are not found', async () => {
+  test('researchers may cancel only their own jobs; jobs that they cannot see are not found', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     const [own, other] = [await it.submit({}, rosa), await jobIn('QUEUED')]
     expect(await cancelJob(it.domain, rosa, { jobId: own })).toMatchObject({ changed: true })
@@ -361,7 +361,7 @@ describe('deleting jobs', () => {
     ).toEqual([])
   })
 
-  test('refuses an active job, and a job that an active job depends on', async () => {
+  test('refuses an active job, and a job on which an active job depends', async () => {
     const alive = await jobIn('QUEUED')
     await expect(deleteJob(it.domain, it.admin, { jobId: alive })).rejects.toThrow(InvalidState)
     const named = await jobIn('SUCCEEDED')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findLimitReached, type LimitRule } from '../../../src/domain/limits/limit-reached.ts'
 
-test('a limit of a project or queue does not apply to a longer name with the same prefix', () => {
+test('a limit of a project or queue does not apply to a longer name with the same beginning', () => {
   const rule = { each: false, counts: 'jobs', max: 0, model: null } as const
   const rules: LimitRule[] = [
     { ...rule, code: 'PROJECT_LIMIT', on: 'project:gen' },

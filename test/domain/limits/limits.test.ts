@@ -32,8 +32,8 @@ const lastAudit = async () =>
     )
   )[0]
 
-describe('a limit that is unset, a number, or null', () => {
-  test('uses the default of the pool in multi-user mode, and is unlimited in single-user mode, when unset', async () => {
+describe('a limit', () => {
+  test('that is unset has the default of the pool in multi-user mode, and no maximum in single-user mode', async () => {
     expect(await limits(many)).toMatchObject({
       maxConcurrent: 5,
       userMaxConcurrent: 2,
@@ -50,14 +50,14 @@ describe('a limit that is unset, a number, or null', () => {
     })
   })
 
-  test('is one GPU job at a time by default only if jobs are processes of one machine', async () => {
+  test('on running GPU jobs is 1 by default if jobs are processes of one machine', async () => {
     expect(await limits(many)).toMatchObject({ localJobMaxConcurrent: null })
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('here', 'PRIORITY', '{local}')")
     expect(await limits(many, 'here')).toMatchObject({ localJobMaxConcurrent: 1, localGpuMaxConcurrent: null })
     expect(await limits(it.domain, 'here')).toMatchObject({ localJobMaxConcurrent: null })
   })
 
-  test('is unset by default for running jobs under FAIR_SHARE', async () => {
+  test('on running jobs is unset by default in a FAIR_SHARE pool', async () => {
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('fair', 'FAIR_SHARE', '{local}')")
     expect(await limits(many, 'fair')).toMatchObject({
       maxConcurrent: null,
@@ -68,7 +68,7 @@ describe('a limit that is unset, a number, or null', () => {
 })
 
 describe('updateLimits', () => {
-  test('keeps omitted limits; null is unlimited, 0 pauses; works in both modes and is audited', async () => {
+  test('changes only the given limits: null removes a limit, 0 stops new starts; the change is audited', async () => {
     expect(await updateLimits(it.domain, it.admin, { maxConcurrent: 7, userMaxConcurrent: 0 })).toBe('sim')
     await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdSeconds: 120 })
     const set = { maxConcurrent: 7, userMaxConcurrent: null, starvationThresholdSeconds: 120 }
@@ -87,11 +87,11 @@ describe('updateLimits', () => {
     [{ userMaxActive: 1.5 }, 'userMaxActive'],
     [{ enableFairShare: null }, 'enableFairShare'],
     [{ starvationThresholdSeconds: 0 }, 'starvationThresholdSeconds'],
-  ])('refuses %o', async (input, field) => {
+  ])('refuses the limits %o', async (input, field) => {
     expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
   })
 
-  test('requires limits.write and an existing pool', async () => {
+  test('requires the permission limits.write and an existing pool', async () => {
     const lea = await it.user('lea', 'LEAD')
     await expect(updateLimits(it.domain, lea, { maxConcurrent: 1 })).rejects.toThrow('limits.write')
     await expect(updateLimits(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
@@ -101,7 +101,7 @@ describe('updateLimits', () => {
 describe('setScopeLimit', () => {
   const scopes = () => readScopeLimits(database.db.sql, ['sim'])
 
-  test('sets, changes and removes limits; GPU models are compared case-insensitively', async () => {
+  test('sets, changes and removes limits; the names of GPU models are compared without regard to case', async () => {
     const name = { scope: 'PROJECT', name: 'apollo' }
     await setScopeLimit(it.domain, it.admin, { ...name, maxJobs: 3 })
     await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'H100', maxGpus: 2 })
@@ -144,7 +144,7 @@ describe('limits of the configuration', () => {
     })
   const conf = () => limits(it.domain, 'conf')
 
-  test('are applied when new or changed, and keep changes made at run time', async () => {
+  test('are applied if they are new or changed; otherwise changes made at run time are kept', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxConcurrent: 9 })
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
@@ -154,7 +154,7 @@ describe('limits of the configuration', () => {
     expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { userMaxConcurrent: 3 } })
   })
 
-  test('are unset when no longer declared, unless they were changed at run time', async () => {
+  test('are removed when they are no longer declared, unless they were changed at run time', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxActive: 8 })
     await apply({})

@@ -40,7 +40,7 @@ describe('large quota amounts', () => {
     expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 3e15 }])
   })
 
-  test('a sum of costs that overflows a double is capped, and submissions are accepted', async () => {
+  test('a sum of costs that overflows a double is capped, and submissions are still accepted', async () => {
     await create({ type: 'COST_PER_MONTH', scope: 'ACCOUNT', key: 'ml', limit: 1 })
     for (let n = 0; n < 2; n++) await submit({ estimatedCost: 1 })
     await sql('UPDATE usage_ledger SET cost = 1e308')
@@ -48,7 +48,7 @@ describe('large quota amounts', () => {
     expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 1e300 }])
   })
 
-  test('GPU counts of many jobs add up beyond 2³¹', async () => {
+  test('the GPU counts of many jobs add up beyond 2³¹', async () => {
     await create({ type: 'LOCAL_GPUS', limit: 10 })
     const spec = { command: ['true'], resources: { gpu: 100_000, nodeCount: 10 } }
     await submitJobs(

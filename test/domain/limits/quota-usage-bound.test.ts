@@ -54,13 +54,13 @@ async function submitMany(count: number, through = here, viewer: Viewer = here.a
 const refusedOf = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === 'refused').length
 
 describe('cached quota usage', () => {
-  test('is not counted again while it is far from its limit', async () => {
+  test('is used without another count while it is far from the limit', async () => {
     await limit(1_000)
     for (let i = 0; i < 5; i++) expect(refusedOf(await submitMany(10))).toBe(0)
     expect(counted).toBe(1)
   })
 
-  test('is counted again as soon as it may be near its limit', async () => {
+  test('is counted again as soon as it may be near the limit', async () => {
     await limit(20)
     const outcomes = []
     for (let i = 0; i < 25; i++) outcomes.push(...(await submitMany(1)))
@@ -70,14 +70,14 @@ describe('cached quota usage', () => {
     expect(counted).toBeLessThan(15)
   })
 
-  test('bounds submissions of other processes', async () => {
+  test('includes the submissions of other processes', async () => {
     await limit(100)
     await submitMany(1)
     expect(refusedOf(await submitMany(98, there))).toBe(0)
     expect(refusedOf(await submitMany(3))).toBe(2)
   })
 
-  test('bounds slots that were reserved since', async () => {
+  test('includes slots that were reserved since the count', async () => {
     await limit(20)
     await submitMany(1)
     for (let i = 0; i < 18; i++) await reserveSlot(there.domain, there.admin, {})
@@ -92,20 +92,20 @@ describe('cached quota usage', () => {
     expect(refusedOf(await submitMany(4))).toBe(1)
   })
 
-  test('is counted again for a limit with a longer window', async () => {
+  test('is counted again for a quota with a longer window', async () => {
     await limit(1_000)
     await submitMany(5)
     await limit(6, { type: 'JOBS_PER_DAY' })
     expect(refusedOf(await submitMany(2))).toBe(1)
   })
 
-  test('is counted for costs every time', async () => {
+  test('is not used for costs, which are counted every time', async () => {
     await limit(1_000, { type: 'COST_PER_DAY' })
     for (let i = 0; i < 3; i++) await submitMany(1)
     expect(counted).toBe(3)
   })
 
-  test('leads to the same decisions of approval rules as the exact number', async () => {
+  test('leads to the same decisions of approval rules as an exact count', async () => {
     await createApprovalRule(here.domain, here.admin, {
       name: 'many',
       condition: { jobsPerDayAbove: 12 },

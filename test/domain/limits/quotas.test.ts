@@ -99,8 +99,8 @@ const table = quotaTypes.flatMap((type) =>
   quotaActions.flatMap((action) => quotaScopes.map((scope) => ({ type, action, scope }))),
 )
 
-describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, and acts beyond the limit', () => {
-  test.each(table)('with $type $action $scope', async ({ type, action, scope }) => {
+describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, and acts above the limit:', () => {
+  test.each(table)('$type $action $scope', async ({ type, action, scope }) => {
     const key = keys[scope]
     await create({ type, action, scope, limit: 10, ...(key && { key }) })
     const warned = new RegExp(`^${type.startsWith('COST') ? 'Cost' : 'Quota'} warning: `)
@@ -127,8 +127,8 @@ describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, a
   })
 })
 
-describe('choosing the quota', () => {
-  test('a quota of the user overrides the quota of the level, which overrides the global quota', async () => {
+describe('quotas of several scopes', () => {
+  test('a quota of the user takes precedence over that of the level, and that over the global quota', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 1 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'LEVEL', key: 'RESEARCHER', limit: 2 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'USER', key: 'ann', limit: 3 })
@@ -165,7 +165,7 @@ describe('choosing the quota', () => {
     expect(await submit()).toMatchObject({ warnings: [] })
   })
 
-  test('items of a group count the usage of earlier items', async () => {
+  test('a later item of a group counts the usage of the earlier items', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 5 })
     await create({ type: 'COST_PER_DAY', limit: 4 })
     const inputs = Array.from({ length: 20 }, () => ({ spec: { command: ['true'], estimatedCost: 1 } }))
@@ -185,7 +185,7 @@ test('a renamed team keeps its quota', async () => {
 
 describe('quota windows', () => {
   const windows = quotaTypes.flatMap((type) => (windowHours[type] > 0 ? [[type, windowHours[type]] as const] : []))
-  test.each(windows)('of %s look back %i hours', async (type, hours) => {
+  test.each(windows)('have the expected length: %s look back %i hours', async (type, hours) => {
     const windowMs = hours * 3_600_000
     await create({ type, limit: 1 })
     await take(type, 1)
@@ -195,7 +195,7 @@ describe('quota windows', () => {
     expect(await take(type, 1)).toMatchObject({ idempotentHit: false })
   })
 
-  test('count deleted jobs, and delete ledger entries after 31 days', async () => {
+  test('still count deleted jobs; ledger entries are deleted after 31 days', async () => {
     await create({ type: 'JOBS_PER_DAY', limit: 1 })
     const id = idOf(await submit())
     await finishJob(database.db.sql, id)
@@ -208,7 +208,7 @@ describe('quota windows', () => {
 })
 
 test.each(['quota', 'usage_ledger', 'slot_reservation'])(
-  'an unreadable %s makes submissions Unavailable, which can be retried',
+  'an unreadable table %s makes submissions UNAVAILABLE, which can be retried',
   async (name) => {
     await create({ type: 'JOBS_PER_DAY', limit: 100 })
     await sql(`ALTER TABLE ${name} RENAME TO away`)
@@ -229,7 +229,7 @@ test('costs are added as decimals', async () => {
   expect((await readQuotaUsage(it.domain, ann)).map(({ used }) => used)).toEqual([0.6, 0.6])
 })
 
-test('sums of decimals are exact', () => {
+test('sums of decimal numbers are exact', () => {
   const places = 6
   // A number keeps fifteen digits.
   const millionths = fc.integer({ min: 0, max: 1e8 * 10 ** places })
@@ -291,20 +291,20 @@ test('the quota usage shows the strictest quota of each type and action', async 
 
 describe('changing quotas', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['a GLOBAL one with a key', { scope: 'GLOBAL', key: 'x' }, { code: 'INVALID_INPUT' }],
-    ['a USER one without', { scope: 'USER' }, { code: 'INVALID_INPUT' }],
+    ['a GLOBAL quota with a key', { scope: 'GLOBAL', key: 'x' }, { code: 'INVALID_INPUT' }],
+    ['a USER quota without a key', { scope: 'USER' }, { code: 'INVALID_INPUT' }],
     ['an unknown user', { scope: 'USER', key: 'nobody' }, { code: 'NOT_FOUND' }],
     ['an unknown team', { scope: 'TEAM', key: 'nobody' }, { code: 'NOT_FOUND' }],
-    ['an account of no form', { scope: 'ACCOUNT', key: 'ml..x' }, { code: 'INVALID_INPUT' }],
+    ['an account with a malformed name', { scope: 'ACCOUNT', key: 'ml..x' }, { code: 'INVALID_INPUT' }],
     ['an unknown level', { scope: 'LEVEL', key: 'KING' }, { code: 'INVALID_INPUT' }],
-    ['half a job', { limit: 1.5 }, { code: 'INVALID_INPUT' }],
+    ['a limit of half a job', { limit: 1.5 }, { code: 'INVALID_INPUT' }],
     ['a negative limit', { limit: -1 }, { code: 'INVALID_INPUT' }],
   ])('refuses %s', async (_what, more, refusal) => {
     const input = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 1, ...more }
     await expect(createQuota(it.domain, it.admin, input)).rejects.toMatchObject(refusal)
   })
 
-  test('allows one quota per kind, and audits each change', async () => {
+  test('allows one quota per type, action and scope, and audits each change', async () => {
     const id = await create({ type: 'JOBS_PER_DAY', limit: 1 })
     await expect(create({ type: 'JOBS_PER_DAY', limit: 2 })).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     const warn = await create({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 2 })
@@ -321,7 +321,7 @@ describe('changing quotas', () => {
     await expect(createQuota(it.domain, ann, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
-  test('applies new and changed quotas of the configuration, and keeps changes made at run time', async () => {
+  test('applies new and changed quotas of the configuration, and otherwise keeps changes made at run time', async () => {
     const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     const gpus = { type: 'LOCAL_GPUS', action: 'WARN', scope: 'USER', key: 'later', limit: 1 } as const
     const limits = async () =>

@@ -23,7 +23,7 @@ async function report(...gpus: (typeof known | typeof unknown)[]) {
   return { changed, fits }
 }
 
-test('a job gets GPUs whose tensor cores and CUDA version the backend reports', async () => {
+test('a job is placed by the tensor cores and the CUDA version that the backend reports for GPUs', async () => {
   const { fits: fitsUnknown } = await report(unknown)
   expect(fitsUnknown({})).toBe(true)
   expect(fitsUnknown({ gpuTensorCores: true })).toBe(false)

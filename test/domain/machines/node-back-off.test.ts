@@ -3,7 +3,7 @@ import { countStartFailure, forgetStartFailures } from '../../../src/domain/mach
 import { createTestDomain, simNode } from '../../support/domain.ts'
 import { addJob } from '../../support/factories.ts'
 
-it('a successful start clears the failures of its node, and returns whether other nodes have failures', async () => {
+it('a successful start deletes the failures of its node, and returns whether other nodes have failures', async () => {
   await using world = await createTestDomain({ nodes: [simNode, { ...simNode, name: 'n2' }] })
   const { database, it: made } = world
   const { sql } = database.db

@@ -56,7 +56,7 @@ test('a node is added with its resources, and the leader is notified', async () 
   expect(await sql('SELECT revision FROM pool')).toEqual([{ revision: (before?.revision ?? 0) + 1 }])
 })
 
-test('invalid nodes are refused with the field', async () => {
+test('a node with invalid values is refused with the field', async () => {
   const add = (change: object) => refused(addNode(it.domain, it.admin, { ...small, name: 'n9', ...change }))
   const at = (...path: string[]) => [expect.objectContaining({ path })]
   expect(await add({ name: 'n1' })).toEqual(at('name'))
@@ -80,7 +80,7 @@ test('invalid nodes are refused with the field', async () => {
     expect(await refused(work)).toBe('FORBIDDEN')
 })
 
-test('a node with an engine gets cores, memory and GPUs from the report of the engine', async () => {
+test('a node with a container engine gets its cores, memory and GPUs from the engine', async () => {
   const asked: string[] = []
   const domain: Domain = {
     ...it.domain,
@@ -120,7 +120,7 @@ test('a node with an engine gets cores, memory and GPUs from the report of the e
   await sql('UPDATE node SET engine = NULL')
 })
 
-test('a node can be cordoned, drained and made ready; LOST is set only by the scheduler', async () => {
+test('a node can be cordoned, drained and made ready; only the scheduler sets it LOST', async () => {
   const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n1'")
   const id = node?.id ?? ''
   const update = (state: string) => refused(updateNode(it.domain, it.admin, { id, state }))
@@ -141,7 +141,7 @@ test('a node can be cordoned, drained and made ready; LOST is set only by the sc
   expect(audited.map(({ state }) => state)).toEqual(['CORDONED', 'DRAINING', 'READY', 'CORDONED', 'READY'])
 })
 
-test('a node can be removed when no run and no hold uses it', async () => {
+test('a node can be removed only while no run and no hold uses it', async () => {
   const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n2'")
   const id = node?.id ?? ''
   const remove = () => refused(deleteNode(it.domain, it.admin, { id }))

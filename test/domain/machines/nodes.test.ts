@@ -34,7 +34,7 @@ async function start(takes: Partial<Placement>, spec: Record<string, unknown> = 
     transition(database.db.sql, [{ jobId, run: 1, from: 'STARTING', to: 'INTERRUPTED', reason: 'NODE_LOST' }], now)
 }
 
-test('the InfiniBand of a node is allocated to one run, and released with it', async () => {
+test('the InfiniBand of a node is allocated to one run, and is released when the run ends', async () => {
   expect(await node()).toMatchObject({ infiniband: true, infinibandFree: true })
   const end = await start({ infiniband: true })
   expect(await node()).toMatchObject({ infiniband: true, infinibandFree: false })
@@ -43,7 +43,7 @@ test('the InfiniBand of a node is allocated to one run, and released with it', a
   expect(await node()).toMatchObject({ infinibandFree: true })
 })
 
-test('nodes count their interactive jobs', async () => {
+test('a node counts its running interactive jobs', async () => {
   expect(await node()).toMatchObject({ interactive: 0 })
   const end = await start({ interactive: true }, { interactive: true })
   expect(await node()).toMatchObject({ interactive: 1 })

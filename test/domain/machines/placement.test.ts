@@ -74,7 +74,7 @@ describe('filters of placement', () => {
   })
 
   test.each(['CORDONED', 'DRAINING', 'LOST'] as const)(
-    'a %s node takes no new jobs, but could fit them later',
+    'a %s node takes no new jobs, but counts as one on which they could fit later',
     (state) => {
       const nodes = [node('n', { state, freeCpu: 0 })]
       expect(place(shape(), nodes)).toBeNull()
@@ -83,13 +83,13 @@ describe('filters of placement', () => {
     },
   )
 
-  test('an exclusive job takes a whole idle node', () => {
+  test('an exclusive job takes a whole node, which must be idle', () => {
     expect(first({ exclusive: true }, [node('n', { freeCpu: 15_999 })])).toBeUndefined()
     expect(first({ exclusive: true }, [node('n', { devices: gpus(v100, 8, [0]) })])).toBeUndefined()
     expect(first({ exclusive: true }, [node('n')])).toMatchObject({ cpuMillis: 16_000, memoryBytes: 64 })
   })
 
-  test('a view can hide some or all resources of a node', () => {
+  test('a view of a node can hide some or all of its resources', () => {
     const nodes = [node('a', { devices: gpus(v100) }), node('b', { devices: gpus(v100) })]
     const held = (one: FreeNode) => (one.name === 'a' ? { ...one, devices: gpus(v100, 8, [7]) } : one)
     expect(place(shape({ gpu: 1 }), nodes, { view: held })).toMatchObject([{ node: 'a', gpuIds: [7] }])
@@ -120,7 +120,7 @@ describe('example 66: InfiniBand', () => {
   })
 })
 
-test('with nodeCount each copy gets its own node if the backend chooses the nodes; on one machine they share it', () => {
+test('with nodeCount each copy gets a node of its own if the backend chooses the nodes; on one machine the copies share it', () => {
   const pair = shape({ copies: 2, distinctNodes: true })
   const others = { cpuMillis: 0, memoryBytes: 0, gpus: [] }
   const machines = ['a', 'b'].map((name) => node(name))
@@ -134,7 +134,7 @@ test('with nodeCount each copy gets its own node if the backend chooses the node
   expect(listMissingResources({ ...pair, copies: 3 }, backendNodes)).toEqual(['3 nodes: resources are free for only 2'])
 })
 
-test('example 67: named devices are chosen in their order, or any with anyGpu', () => {
+test('example 67: a job gets its named GPUs in the given order, or any of them with anyGpu', () => {
   const nodes = [node('n', { devices: gpus(v100, 4, [2, 3]) })]
   const at = (asks: Partial<Shape>) => first({ gpu: 2, ...asks }, nodes)?.gpuIds
   expect(at({ gpuIds: [1, 2] })).toBeUndefined()
@@ -146,13 +146,13 @@ test('example 67: named devices are chosen in their order, or any with anyGpu', 
 describe('placement prefers', () => {
   const chosen = (asks: Partial<Shape>, ...nodes: FreeNode[]) => first(asks, nodes)?.node
 
-  test('nodes with interactive jobs for an interactive job, before anything else', () => {
+  test('nodes with interactive jobs for an interactive job, above all other criteria', () => {
     const nodes = [node('a', { devices: gpus(p100) }), node('b', { devices: gpus(h100), interactive: 1 })]
     expect(place(shape({ gpu: 1 }), nodes, { interactive: true })).toMatchObject([{ node: 'b', interactive: true }])
     expect(place(shape({ gpu: 1 }), nodes)).toMatchObject([{ node: 'a', interactive: false }])
   })
 
-  test('the weakest GPU: least memory, then without tensor cores, then the lowest CUDA version', () => {
+  test('the weakest sufficient GPU: the least memory, then no tensor cores, then the lowest CUDA version', () => {
     const model = { model: 'x', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.10'] }
     const strong = node('a', { devices: gpus(model, 1) })
     const weaker = (less: Partial<typeof model>) => node('b', { devices: gpus({ ...model, ...less }) })
@@ -165,13 +165,13 @@ describe('placement prefers', () => {
     expect(chosen({ gpu: 2 }, both, node('v', { devices: gpus(v100) }))).toBe('v')
   })
 
-  test('the node with the first of the named devices', () => {
+  test('the node that has the first of the named GPUs', () => {
     const [a, b] = [node('a', { devices: gpus(v100, 4, [1, 2]) }), node('b', { devices: gpus(v100, 4) })]
     expect(chosen({ gpu: 1, gpuIds: [0, 1] }, a, b)).toBe('b')
     expect(chosen({ gpu: 1, gpuIds: [0, 1], anyGpu: true }, a, b)).toBe('a')
   })
 
-  test('fewest GPUs left over, then cores, then memory, then nodes without GPUs, then the name', () => {
+  test('the node with the fewest GPUs left, then cores, then memory, then one without GPUs, then by name', () => {
     const four = node('z', { devices: gpus(v100, 8, [0, 1, 2, 3]) })
     expect(chosen({ gpu: 4 }, node('a', { devices: gpus(v100) }), four)).toBe('z')
     expect(chosen({}, node('a', { devices: gpus(v100), freeCpu: 1000 }), node('z'))).toBe('z')
@@ -183,7 +183,7 @@ describe('placement prefers', () => {
 })
 
 describe('several replicas', () => {
-  test('are placed all or none, and the search takes no resources', () => {
+  test('are placed together or not at all, and the search takes no resources', () => {
     const nodes = [node('a'), node('b')]
     expect(place(shape({ copies: 3, cpuMillis: 16_000 }), nodes)).toBeNull()
     expect(nodesOf(place(shape({ copies: 2, cpuMillis: 16_000 }), nodes))).toEqual(['a', 'b'])
@@ -195,7 +195,7 @@ describe('several replicas', () => {
   })
 })
 
-describe('listMissingResources', () => {
+describe('the missing resources', () => {
   test.each<[Partial<Shape>, Partial<FreeNode>[], string[]]>([
     [{}, [{}], []],
     [{}, [], ['The pool has no nodes']],
@@ -215,7 +215,7 @@ describe('listMissingResources', () => {
     ],
     [{ copies: 3, cpuMillis: 16_000 }, [{}, {}], ['3 replicas: resources are free for only 2']],
     [{ exclusive: true }, [{ freeCpu: 8000 }], ['An idle node: every node has running jobs']],
-  ])('for %j on nodes %j', (asks, nodes, words) => {
+  ])('of a job with %j on the nodes %j are listed', (asks, nodes, words) => {
     const named = nodes.map((more, index) => node(`n${index}`, more))
     expect(listMissingResources(shape(asks), named)).toEqual(words)
   })
@@ -341,8 +341,8 @@ function reference(asks: Shape, nodes: readonly FreeNode[], interactive: { toget
   return placed
 }
 
-describe('for random machines and shapes', () => {
-  test('place returns the best placement, replica by replica, and takes no resources', () => {
+describe('for random nodes and jobs', () => {
+  test('the placement is the best one for each replica in turn, and the search takes no resources', () => {
     fc.assert(
       fc.property(someNodes, someShape, fc.boolean(), (nodes, asks, together) => {
         const before = structuredClone(nodes)
@@ -356,7 +356,7 @@ describe('for random machines and shapes', () => {
     )
   })
 
-  test('no resource is overbooked, and released resources are restored', () => {
+  test('no resource is taken twice, and released resources are free again', () => {
     fc.assert(
       fc.property(someNodes, fc.array(someShape, { minLength: 1, maxLength: 8 }), (nodes, shapes) => {
         const before = structuredClone(nodes)
@@ -380,7 +380,7 @@ describe('for random machines and shapes', () => {
     )
   })
 
-  test('a shape that fits now is reported as able to fit', () => {
+  test('a job that fits now is also reported as one that can fit', () => {
     fc.assert(
       fc.property(someNodes, someShape, (nodes, asks) => place(asks, nodes) === null || couldEverFit(asks, nodes)),
     )

@@ -16,7 +16,7 @@ const revision = async () => (await sql<{ revision: number }>('SELECT revision F
 const told = async () =>
   (await sql<{ kind: string }>('DELETE FROM pool_change RETURNING kind::text AS kind')).map(({ kind }) => kind)
 
-test('settings and weights are stored with the pool and reported to the leader once; an unchanged file has no effect', async () => {
+test('settings and weights are stored with the pool and sent to the leader once; an unchanged file has no effect', async () => {
   await told()
   const before = await revision()
   const planning = { scheduling: { automatic: false, minRunBeforePreemptMs: 5_000 }, weights: { a: 2 } }
@@ -29,7 +29,7 @@ test('settings and weights are stored with the pool and reported to the leader o
   expect(await revision()).toBe(before + 1)
 })
 
-test('a change of policy recomputes the bids of waiting jobs and notifies the leader', async () => {
+test('a change of the policy recomputes the bids of waiting jobs and notifies the leader', async () => {
   const bids = () => sql<{ bid: number }>('SELECT bid FROM queue_entry ORDER BY sequence')
   await it.submit({ bid: 7 })
   await it.submit()

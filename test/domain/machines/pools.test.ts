@@ -22,7 +22,7 @@ const apply = (declared: DeclaredPool) => applyPools(it.domain, { pools: [declar
 const nodes = () =>
   database.db.sql.query('SELECT name, state, cpu_millis AS cpu, free_cpu_millis AS free FROM node ORDER BY name')
 
-test('an unchanged configuration keeps changes made at run time; a changed one overrides them', async () => {
+test('an unchanged configuration keeps nodes that were changed at run time; a changed configuration overrides them', async () => {
   await database.db.sql.query("UPDATE node SET state = 'CORDONED'")
   await apply(pool())
   expect(await nodes()).toEqual([{ name: 'n1', state: 'CORDONED', cpu: 16_000, free: 16_000 }])
@@ -30,7 +30,7 @@ test('an unchanged configuration keeps changes made at run time; a changed one o
   expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 8_000, free: 8_000 }])
 })
 
-test('running jobs keep their resources when a node is shrunk; a removed node drains while in use', async () => {
+test('running jobs keep their resources when their node shrinks; a removed node is drained while it is in use', async () => {
   await it.submit({ resources: { cpu: 6 } })
   expect(await leader.tick()).toMatchObject({ started: 1 })
   await apply(pool({ nodes: [{ ...simNode, cpuMillis: 4_000 }] }))
@@ -57,7 +57,7 @@ test('a pool that is no longer configured but has jobs is logged as a warning at
   expect(lines).toMatchObject([{ level: 40, pool: 'sim', jobs: 1 }])
 })
 
-test('nodes added, cordoned or removed at run time stay so while their configuration is unchanged', async () => {
+test('a node added, cordoned or removed at run time stays so while its configuration is unchanged', async () => {
   const [n1, n2, n3] = ['n1', 'n2', 'n3'].map((name) => ({ ...simNode, name }))
   await using world = await createTestDomain({ nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
   const { database: other, it: there } = world
@@ -88,7 +88,7 @@ test('nodes added, cordoned or removed at run time stay so while their configura
   expect(await other.db.sql.query(lost)).toEqual([{ state: 'LOST', before: 'READY' }])
 })
 
-test('the devices of a node follow the configuration', async () => {
+test('the GPUs of a node follow the configuration', async () => {
   const device = { model: 'x', memoryGib: 16, tensorCores: false, cuda: ['9.0', '11.8'] }
   await apply(pool({ nodes: [{ ...simNode, name: 'n2', devices: [0, 1].map((index) => ({ ...device, index })) }] }))
   expect(await database.db.sql.query('SELECT device, model, cuda FROM device ORDER BY device')).toEqual([

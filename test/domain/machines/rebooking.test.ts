@@ -34,19 +34,19 @@ const after = (books: readonly Book[], chosen: Record<string, string[]>) =>
   )
 
 describe('a run whose backend reports its node', () => {
-  it('is counted there, and a run provisionally counted there moves to the vacated node', () => {
+  it('moves to that node, and a provisional run there moves to the vacated node', () => {
     expect(after([book('n1', [booking('a')]), book('n2', [booking('b')])], { a: ['n2'] })).toEqual([
       'b.0 n1 provisional',
       'a.0 n2',
     ])
   })
 
-  it('is counted there even if it does not fit beside running runs', () => {
+  it('moves to that node even if it does not fit beside the running runs', () => {
     const books = [book('n1', [booking('a')]), book('n2', [booking('b', { provisional: false })])]
     expect(after(books, { a: ['n2'] })).toEqual(['a.0 n2'])
   })
 
-  it('moves no run without GPUs to a node for GPU jobs only', () => {
+  it('causes no move of a run without GPUs to a node for GPU jobs only', () => {
     const books = [
       book('g1', [booking('a', { slots: [0] })], { gpuJobsOnly: true }),
       book('m1', [booking('b')]),
@@ -56,20 +56,20 @@ describe('a run whose backend reports its node', () => {
     expect(after(books, { a: ['m1'], c: ['g1'] })).toContain('b.0 m2 provisional')
   })
 
-  it('moves no other run if it fits, and a repeated report has no effect', () => {
+  it('causes no move of another run if it fits, and a repeated report has no effect', () => {
     const books = [book('n1', [booking('a', { cpu: 1 })]), book('n2', [booking('b')])]
     expect(after(books, { a: ['n2'] })).toEqual(['a.0 n2'])
     expect(after([book('n1', []), book('n2', [booking('a', { provisional: false })])], { a: ['n2'] })).toEqual([])
     expect(after(books, { a: ['n1'] })).toEqual(['a.0 n1'])
   })
 
-  it('counts each replica on its reported node', () => {
+  it('has each replica on the node reported for it', () => {
     const books = [book('n1', [booking('a'), booking('b', { cpu: 1 })]), book('n2', [booking('a', { replica: 1 })])]
     expect(after(books, { a: ['n2', 'n1'] })).toEqual(['a.1 n1', 'a.0 n2'])
     expect(after(books, { a: ['n2'] }).toSorted()).toEqual(['a.0 n2', 'a.1 n2'])
   })
 
-  it('stays where it is counted while its node is unknown', () => {
+  it('stays where it is while its node is unknown', () => {
     expect(after([book('n1', [booking('a')])], { a: ['n9'] })).toEqual([])
   })
 
@@ -80,7 +80,7 @@ describe('a run whose backend reports its node', () => {
     ).toEqual([[32, 8]])
   })
 
-  it('counts GPUs that no other run counts, and invents further GPU numbers when all are taken', () => {
+  it('gets GPUs that no other run counts, and invented GPU numbers when all are taken', () => {
     const gpu = (runId: string, slots: number[], provisional: boolean) => booking(runId, { cpu: 1, slots, provisional })
     const books = [book('n1', [gpu('a', [0], true)]), book('n2', [gpu('b', [0], true), gpu('c', [1], false)])]
     const slots = (chosen: string) =>
@@ -101,7 +101,7 @@ describe('a run whose backend reports its node', () => {
   })
 })
 
-it('rebooking preserves every replica, every sum and exclusive slots for random reports', () => {
+it('for random reports, rebooking keeps every replica, every sum of resources and every exclusive GPU slot', () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647

@@ -54,7 +54,7 @@ test('a capacity reservation is stored, audited, and reported to the leader', as
   await expect(create({ pool: 'nowhere' })).rejects.toBeInstanceOf(NotFound)
 })
 
-test('a reservation in a pool whose backend chooses nodes requires the backendâ€™s own reservation', async () => {
+test('a reservation in a pool whose backend chooses nodes must name a reservation of the backend', async () => {
   const executorsAre = (executors: string[]) => sql('UPDATE pool SET executors = $1', [executors])
   await executorsAre(['slurm'])
   expect(await refused(create())).toMatchObject([{ path: ['nativeId'] }])
@@ -65,7 +65,7 @@ test('a reservation in a pool whose backend chooses nodes requires the backendâ€
   await executorsAre(['simulated'])
 })
 
-test('an invalid reservation is refused with its field', async () => {
+test('an invalid capacity reservation is refused with its field', async () => {
   const { id } = await create()
   expect(await refused(create({ startsAt: at(2), endsAt: at(1) }))).toEqual([
     { path: ['endsAt'], message: 'Must be later than startsAt' },
@@ -119,7 +119,7 @@ const whyWaits = async (jobId: string) => {
   }
 }
 
-test('example 70: a job approved before the window waits for it', async () => {
+test('example 70: a job approved before the window of its reservation waits for the window', async () => {
   const { id } = await create({ name: 'approved', startsAt: at(30), endsAt: at(40) })
   const lead = await it.user('lena', 'LEAD')
   const spec = { project: 'genome', capacityReservationId: id }
@@ -137,7 +137,7 @@ test('example 70: a job approved before the window waits for it', async () => {
   })
 })
 
-test('jobs of a deleted reservation keep waiting with that reason, until they are cancelled', async () => {
+test('jobs of a deleted reservation wait with that as the reason, until they are cancelled', async () => {
   const { id } = await create({ name: 'removed', startsAt: at(50), endsAt: at(60) })
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
   await deleteCapacityReservation(it.domain, it.admin, { id })
@@ -155,7 +155,7 @@ test('jobs of a deleted reservation keep waiting with that reason, until they ar
   expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'CANCELLED' }])
 })
 
-test('a job that never fits on the reserved nodes is UNSATISFIABLE, or refused with noWait', async () => {
+test('a job that never fits on the reserved nodes is UNSATISFIABLE, or is refused if it has noWait', async () => {
   await sql(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes)
      VALUES ('node_big', 'sim', 'big', 64000, 1099511627776, 64000, 1099511627776)`,
@@ -170,7 +170,7 @@ test('a job that never fits on the reserved nodes is UNSATISFIABLE, or refused w
   expect(await refused(it.submit(spec))).toBe('done')
 })
 
-test('a hard reservation ends its own jobs; soft and deleted reservations do not', async () => {
+test('the end of a hard reservation ends its jobs; the end of a soft or deleted reservation does not', async () => {
   const { id } = await create({ name: 'hard', startsAt: at(40), endsAt: at(42), hard: true })
   await create({ name: 'another', startsAt: at(42), endsAt: at(44), hard: true })
   const soft = await create({ name: 'soft', startsAt: at(44), endsAt: at(46) })

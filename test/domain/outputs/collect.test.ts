@@ -83,8 +83,8 @@ function dieAfter(statements: number): Domain {
   return { ...domain, db }
 }
 
-describe('collecting outputs', () => {
-  it('stores every file once and whole, whichever statement a server dies at', async () => {
+describe('the collection of output files', () => {
+  it('stores every file once and complete, at whichever statement a server dies', async () => {
     const files = {
       a: Buffer.from('a'),
       'd/large': randomBytes(600_000),
@@ -109,7 +109,7 @@ describe('collecting outputs', () => {
     expect(Object.keys(await readBack(jobId))).not.toContain('late')
   })
 
-  it('keeps what artifacts name in a sweep, and removes it with the job', async () => {
+  it('keeps files that artifacts name, and deletes them with the job', async () => {
     const { jobId, runId } = await endedRun()
     const files = { kept: randomBytes(1_000) }
     await collectOutputs(domain, runId, sourceOf(files), wide)
@@ -130,7 +130,7 @@ describe('collecting outputs', () => {
     expect(left?.blobs).toBe(0)
   })
 
-  it('keeps the files that fit into the limits of run and user, and names the others', async () => {
+  it('keeps the files that fit into the limits of run and user, and reports the others by name', async () => {
     const { jobId, runId } = await endedRun(['*.bin', '!no.bin'])
     const files = Object.fromEntries(['a', 'b', 'c', 'no'].map((name) => [`${name}.bin`, randomBytes(1_000)]))
     await collectOutputs(domain, runId, sourceOf(files), { bytesMax: 2_500, filesMax: 10, userBytesMax: 1_500 })
@@ -140,7 +140,7 @@ describe('collecting outputs', () => {
     ])
   })
 
-  it('packs more files than a page has, without those below another file', async () => {
+  it('packs more files than a page has, and leaves out files whose path is below that of another file', async () => {
     const { jobId, runId } = await endedRun()
     const names = ['d-1', 'd/below', 'd.txt', 'd0', 'x', ...Array.from({ length: filesPerPage }, (_, n) => `n${n}`)]
     const files = Object.fromEntries(names.map((name) => [name, Buffer.alloc(0)]))
@@ -160,14 +160,14 @@ describe('collecting outputs', () => {
     expect(await pack(packed.at(-1))).toEqual([])
   })
 
-  it('stores no artifact of a file without its size', async () => {
+  it('requires that the artifact of a file has a size', async () => {
     const { jobId, runId } = await endedRun()
     await collectOutputs(domain, runId, sourceOf({ a: Buffer.from('a') }), wide)
     const without = sql.query('UPDATE artifact SET size_bytes = NULL WHERE job_id = $1', [jobId])
     await expect(without).rejects.toThrow('artifact_size')
   })
 
-  it('refuses hostile names by name', async () => {
+  it('refuses files with hostile names, and reports their names', async () => {
     const { jobId, runId } = await endedRun()
     const names = ['../up', '/etc/passwd', 'a/../../b', 'new\nline', `${'d/'.repeat(200)}f`, 'good:name']
     const files = Object.fromEntries(names.map((name) => [name, Buffer.from('x')]))
@@ -176,14 +176,14 @@ describe('collecting outputs', () => {
     for (const name of names.slice(0, 4)) expect((await told(jobId))[0]).toContain(JSON.stringify(name))
   })
 
-  it('names files that keep changing, and ends', async () => {
+  it('ends although a file changes at every read, and reports its name', async () => {
     const { jobId, runId } = await endedRun()
     const source: OutputSource = (pick) => sourceOf({ log: randomBytes(100) })(pick)
     await collectOutputs(domain, runId, source, wide)
     expect(await told(jobId)).toEqual([expect.stringMatching(/^No output files; left out: .*"log".* changed/)])
   })
 
-  it('leaves out by name what changed, grew or vanished between the reads, and stores the rest', async () => {
+  it('reports by name the files that changed, grew or vanished between the reads, and stores the others', async () => {
     const { jobId, runId } = await endedRun()
     const same = { a: randomBytes(1_000), large: randomBytes(600_000), z: randomBytes(10) }
     let reads = 0

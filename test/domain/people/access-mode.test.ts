@@ -14,7 +14,7 @@ const mode = (logIn = nothing) => decideMode(made.domain, logIn)
 const tokenFor = (ms: number) =>
   createToken(made.domain, made.admin, { name: 't', expiresAt: new Date(made.domain.time.nowMs() + ms) })
 
-describe('the access mode at a start', () => {
+describe('the access mode at the start of a server', () => {
   it('is single-user without users, tokens and provider', async () => {
     expect(await mode()).toBe('SINGLE_USER')
     const { tokenId } = await tokenFor(hourMs)

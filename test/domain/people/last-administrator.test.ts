@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createUser, updateUser } from '../../../src/domain/people/users.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
-it.each([true, false])('the last ADMIN of two keeps the level, except in single-user mode: %s', async (singleUser) => {
+it.each([true, false])('the last ADMIN keeps the level except in single-user mode (it is %s)', async (singleUser) => {
   await using world = await createTestDomain({ singleUser })
   const { domain, admin } = world.it
   const [first, second] = await Promise.all(

@@ -22,7 +22,7 @@ async function userWith(name: string, unixUser: string | null): Promise<Viewer> 
   return viewer
 }
 
-test('a job that would run as root is refused with the remedy, and not stored', async () => {
+test('a job that would run as root is refused with the remedy, and is not stored', async () => {
   const ann = await userWith('ann', null)
   await report(true)
   expect(await outcomeOf(ann)).toEqual([
@@ -39,7 +39,7 @@ test('a job that would run as root is refused with the remedy, and not stored', 
   expect(await outcomeOf(ann)).toMatchObject({ jobId: expect.any(String) })
 })
 
-test('a job runs as the Unix account of its user, unless the account owns files of the server', async () => {
+test('a job runs as the Unix account of its user, unless that account owns files of the server', async () => {
   await report(true, ['postgres'])
   expect(await outcomeOf(await userWith('ben', 'ben'))).toMatchObject({ jobId: expect.any(String) })
   expect(await outcomeOf(await userWith('cyd', 'postgres'))).toMatchObject([
@@ -47,7 +47,7 @@ test('a job runs as the Unix account of its user, unless the account owns files 
   ])
 })
 
-test('only an ADMIN may set a Unix account, and never root or an account that owns files of the server', async () => {
+test('only an ADMIN may set a Unix account; root and an account that owns files of the server are refused', async () => {
   await report(true, ['postgres'])
   const lead = await it.user('lead', 'LEAD', ['user.write'])
   const create = (viewer: Viewer, name: string, unixUser: string | null) =>

@@ -66,7 +66,7 @@ test.for<[string, Asked]>([
     },
   ],
 ])(
-  'a job that never fits because of %s has a reason and no estimate, before and after a scheduling pass',
+  'a job that can never start because of %s has a reason and no estimate, before and after a pass',
   async ([, { spec, limits, message }]) => {
     await limits()
     const id = await it.submit({ project: 'apollo', maxRunTimeSeconds: 60, ...spec })
@@ -86,7 +86,7 @@ test.for<[string, Asked]>([
   },
 )
 
-test('a limit used up by other jobs is reported as missing until it is raised', async () => {
+test('a limit used up by other jobs is listed as a missing resource until it is raised', async () => {
   await updateLimits(it.domain, it.admin, { pool: 'sim', maxConcurrent: 1 })
   await it.submit()
   await leader.tick()
@@ -101,7 +101,7 @@ test('a limit used up by other jobs is reported as missing until it is raised', 
   expect((await told(id)).fit).toMatchObject({ freeNow: true, missing: [] })
 })
 
-test('a limit on one GPU model does not exclude other models', async () => {
+test('a limit on one GPU model does not exclude jobs on other models', async () => {
   await project({ gpuModel: 'h100', maxGpus: 0 })()
   const id = await it.submit({ project: 'apollo', resources: { gpu: 6 } })
   expect((await told(id)).fit).toMatchObject({ freeNow: true })
@@ -109,7 +109,7 @@ test('a limit on one GPU model does not exclude other models', async () => {
   expect((await told(more)).fit).toMatchObject({ couldEverFit: false })
 })
 
-test('nodes reserved for other jobs are not free', async () => {
+test('nodes reserved for other jobs do not count as free', async () => {
   await createCapacityReservation(it.domain, it.admin, {
     name: 'night',
     pool: 'sim',
@@ -127,7 +127,7 @@ test('nodes reserved for other jobs are not free', async () => {
   expect((await told(short)).fit).toMatchObject({ freeNow: true })
 })
 
-test('a job without a stated limit learns which run time lets it start before a maintenance window', async () => {
+test('the answer for a job without a run time names the run time with which it starts before a maintenance window', async () => {
   const [hour, nowMs] = [3_600_000, it.time.nowMs()]
   const ids = await nodeIds(it.domain.db, 'n1')
   const window = (name: string, startsMs: number) =>

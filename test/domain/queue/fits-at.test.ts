@@ -44,14 +44,14 @@ test('a job fits when enough runs have ended and its gates are open', () => {
   expect(findFitTime({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
 })
 
-describe('a capacity reservation for other jobs', () => {
+describe('a capacity reservation of other jobs', () => {
   test('blocks its nodes until its end', () => {
     expect(roomOf([reserved(50, 1_000, ['n1'])])).toBe(200)
     expect(roomOf([reserved(50, 1_000, ['n1', 'n2'])])).toBe(1_000)
     expect(roomOf([reserved(50, 1_000, ['n1'])], { shape: shape({ copies: 2 }) })).toBe(1_000)
   })
 
-  test('leaves its nodes to jobs that end before it begins', () => {
+  test('leaves its nodes to jobs that end before the window begins', () => {
     expect(roomOf([reserved(150, 1_000, ['n1'])])).toBe(100)
     expect(roomOf([reserved(149, 1_000, ['n1'])])).toBe(200)
     expect(roomOf([reserved(150, 1_000, ['n1'])], { runSeconds: null })).toBe(200)
@@ -62,13 +62,13 @@ describe('a capacity reservation for other jobs', () => {
     expect(roomOf([reserved(0, 90, ['n1', 'n2'])])).toBe(100)
   })
 
-  test('is followed by the next reservation of the same nodes', () => {
+  test('can be followed by another reservation of the same nodes', () => {
     expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(320, 500, ['n1', 'n2'])])).toBe(500)
     expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(350, 500, ['n1', 'n2'])])).toBe(300)
   })
 })
 
-test('a job of a reservation fits only on its nodes, in its window', () => {
+test('a job of a capacity reservation fits only on the reserved nodes, within the window', () => {
   const own = { reservationId: 'of n1' }
   expect(roomOf([reserved(50, 1_000, ['n1'])], own)).toBe(100)
   expect(roomOf([reserved(400, 1_000, ['n1'])], own)).toBe(400)

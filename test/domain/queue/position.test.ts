@@ -42,7 +42,7 @@ async function walk(page: (stretch: Stretch) => Promise<InLine[]>): Promise<stri
 
 const clear = () => sql('DELETE FROM queue_entry')
 
-test('positions follow priority, raised by waiting and overrides, interactive jobs first, and include gated jobs', async () => {
+test('positions follow the priority with ageing and overrides, interactive jobs first, and include gated jobs', async () => {
   const [viewer, rosa, lead] = [
     await it.user('vic', 'VIEWER', ['job.submit']),
     await it.user('rosa', 'RESEARCHER'),
@@ -74,7 +74,7 @@ test('positions follow priority, raised by waiting and overrides, interactive jo
   await clear()
 })
 
-test('positions are the same over many chunks, folded or not', async () => {
+test('positions are the same over many chunks of the queue, whether their counts are folded or not', async () => {
   const people = [await it.user('ann', 'VIEWER', ['job.submit']), await it.user('bob', 'RESEARCHER'), it.admin]
   for (let i = 0; i < 18; i++) await it.submit({}, people[i % 3])
   // Sequences that are far apart, with unrelated waiting times.
@@ -92,7 +92,7 @@ test('positions are the same over many chunks, folded or not', async () => {
   expect(await sql('SELECT * FROM account_total')).toEqual([])
 })
 
-test('a chunk is found through the index on sequences', async () => {
+test('the entries of a chunk are found through the index on sequences', async () => {
   const job = await it.submit()
   const plans: string[] = []
   const explaining: Sql = {
@@ -112,7 +112,7 @@ test('a chunk is found through the index on sequences', async () => {
   await clear()
 })
 
-test('an interrupted or concurrent fold leaves bounds that contain all waiting jobs', async () => {
+test('an interrupted or concurrent fold of the counts leaves bounds that contain all waiting jobs', async () => {
   const [old, ...left] = [await it.submit(), await it.submit(), await it.submit(), await it.submit()]
   await sql("UPDATE queue_entry SET eligible_at = eligible_at - interval '10 hours' WHERE job_id = $1", [old])
   for (const id of left) await sql('DELETE FROM queue_entry WHERE job_id = $1', [id])
@@ -148,7 +148,7 @@ test('an interrupted or concurrent fold leaves bounds that contain all waiting j
   await clear()
 })
 
-test('positions in a FAIR_SHARE pool follow shares, bids and submission, and are never exact', async () => {
+test('positions in a FAIR_SHARE pool follow shares, bids and submission, and are marked as not exact', async () => {
   await sql("UPDATE pool SET policy = 'FAIR_SHARE'")
   const [eve, max] = [await it.user('eve', 'RESEARCHER'), await it.user('max', 'RESEARCHER')]
   const first = await it.submit({ bid: 1 }, eve)
@@ -162,7 +162,7 @@ test('positions in a FAIR_SHARE pool follow shares, bids and submission, and are
   expect((await readPositions(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
 })
 
-test('positions by share are right over many accounts and chunks, whatever counts the leader last published', async () => {
+test('positions by share are right over many accounts and chunks, whatever counts the leader published', async () => {
   const names = Array.from({ length: 24 }, (_, i) => `person${i}`)
   const people = await Promise.all(names.map((name) => it.user(name, 'RESEARCHER')))
   const late = new Date(Date.now() + 86_400_000).toISOString()

@@ -24,7 +24,7 @@ test('a job that no node could ever run is refused and not stored', async () => 
   expect(await submitted(16)).toMatchObject({ jobId: expect.any(String) })
 })
 
-test('a stored job stays queued when the only node that fits is removed', async () => {
+test('a job that is stored stays queued when the only node on which it fits is removed', async () => {
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
   await deleteNode(it.domain, it.admin, { id: node?.id ?? '' })
   expect(await database.db.sql.query('SELECT state FROM job')).toEqual([{ state: 'QUEUED' }])

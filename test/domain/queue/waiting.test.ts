@@ -33,8 +33,8 @@ async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
   for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 }
 
-describe('the queue is first in, first out within the capacity of the pool', () => {
-  test('jobs that fit start in order; the rest wait with a reason', async () => {
+describe('the queue starts jobs in order of submission within the capacity of the pool:', () => {
+  test('jobs that fit start in order, and the others wait with a reason', async () => {
     const [a, b, big, small] = [
       await it.submit(),
       await it.submit(),
@@ -103,7 +103,7 @@ describe('a gate of a job', () => {
     await finish(id, 'SUCCEEDED')
   })
 
-  test('opens when its dependency holds; a dependency that can no longer hold cancels the job', async () => {
+  test('opens when its dependency is satisfied; a dependency that can no longer be satisfied cancels the job', async () => {
     const first = await it.submit()
     const [after, onFailure, patient] = [
       await it.submit({ dependsOn: [{ jobId: first }] }),
@@ -124,7 +124,7 @@ describe('a gate of a job', () => {
     await cancel(patient)
   })
 
-  test('cancels a chain of jobs in one pass when its first job fails', async () => {
+  test('cancels a chain of dependent jobs in one pass when the first job fails', async () => {
     const chain = [await it.submit()]
     for (let i = 0; i < 40; i++) chain.push(await it.submit({ dependsOn: [{ jobId: chain.at(-1) }] }))
     const [first, ...others] = chain
@@ -164,7 +164,7 @@ describe('a gate of a job', () => {
   })
 })
 
-test('queue numbers show other users only to callers with permission', async () => {
+test('other users see numbers of the queue only with permission', async () => {
   const rosa = await it.user('rosa', 'RESEARCHER')
   const [mine, hers] = [await it.submit(), await it.submit({}, rosa)]
   const read = async (viewer: Viewer) => (await readQueueCounts(it.domain, viewer, ['sim', 'nowhere'])).get('sim')

@@ -35,7 +35,7 @@ const clear = async () => {
   for (const table of ['queue_entry', 'lane_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
 }
 
-test('a job that can never run shows that and all of its requirements', async () => {
+test('a job that can never run shows that as the reason, with all of its requirements', async () => {
   const never = await it.submit({ resources: { gpu: 1, gpuMemoryGib: 24, gpuModel: ['a100'], infiniband: true } })
   await showLane(never, null)
   const [reason] = (await about(never))?.reasons ?? []
@@ -44,7 +44,7 @@ test('a job that can never run shows that and all of its requirements', async ()
   await clear()
 })
 
-test('a reason of a lane applies to all of its jobs; without a reason the tables decide', async () => {
+test('the reason of a lane applies to all of its jobs; without one, the reason is computed from the tables', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
   const behind = await it.submit({ resources: { cpu: 2 } })
   const limited = await it.submit({ project: 'apollo' })
@@ -69,7 +69,7 @@ test('a reason of a lane applies to all of its jobs; without a reason the tables
   await clear()
 })
 
-test('all closed gates are listed first, with the times they open', async () => {
+test('all closed gates of a job are listed first, with the times at which they open', async () => {
   const first = await it.submit()
   const inAnHour = new Date(Date.now() + 3_600_000)
   const id = await it.submit({ notBefore: inAnHour.toISOString(), dependsOn: [{ jobId: first }] })
@@ -88,7 +88,7 @@ test('all closed gates are listed first, with the times they open', async () => 
   await clear()
 })
 
-test('the window of a reservation is a gate, before and after the window', async () => {
+test('the window of a capacity reservation is a closed gate before and after the window', async () => {
   const id = await it.submit({ project: 'apollo' })
   const [reserved] = await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at)
@@ -110,7 +110,7 @@ test('the window of a reservation is a gate, before and after the window', async
   await clear()
 })
 
-test('a job that waits for preemption shows that and its hold', async () => {
+test('a job that waits for a preemption shows that as the reason, with its hold', async () => {
   const id = await it.submit()
   await showLane(id, null)
   await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_1', 'sim', $1, 'PREEMPTION', '[]')", [
@@ -120,7 +120,7 @@ test('a job that waits for preemption shows that and its hold', async () => {
   await clear()
 })
 
-test('without a leader, reasons of the last leader are hidden; closed gates, limits and machines are shown', async () => {
+test('without a leader, the reasons of the last leader are hidden, and closed gates, limits and nodes are shown', async () => {
   const head = await it.submit()
   const behind = await it.submit()
   const limited = await it.submit({ project: 'gemini' })
@@ -148,7 +148,7 @@ test('without a leader, reasons of the last leader are hidden; closed gates, lim
   await clear()
 })
 
-test('missing resources are listed, and the estimated start follows known run times', async () => {
+test('missing resources are listed, and the estimated start uses known run times', async () => {
   const running = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 600 })
   await leader.tick()
   await transition(

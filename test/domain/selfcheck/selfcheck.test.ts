@@ -116,7 +116,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
   ],
 ]
 
-test.each(breaks)('the self-check finds violations of: %s', async (rule, make) => {
+test.each(breaks)('the self-check reports each violation of the rule: %s', async (rule, make) => {
   const [breaking, mending, object] = make()
   for (const statement of breaking.split('; ')) await sql(statement)
   const found = await findViolations(database.db.sql)
@@ -127,7 +127,7 @@ test.each(breaks)('the self-check finds violations of: %s', async (rule, make) =
   expect(await rulesBroken()).toEqual([])
 })
 
-test('the self-check finds waiting jobs outside the lane of their properties', async () => {
+test('the self-check reports waiting jobs that are outside the lane of their properties', async () => {
   const lane = 'SELECT lane_id FROM job WHERE id = $1'
   const [was] = await sql<{ lane_id: string }>(lane, [queued])
   await sql(
@@ -148,7 +148,7 @@ test('the self-check finds waiting jobs outside the lane of their properties', a
   expect(await rulesBroken()).toEqual([])
 })
 
-test('the self-check accepts a lowered limit, and reports a later start above it', async () => {
+test('the self-check accepts runs above a lowered limit, and reports starts after it was lowered', async () => {
   await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
   expect(await rulesBroken()).toEqual([])
   const late = await it.submit()
@@ -161,7 +161,7 @@ test('the self-check accepts a lowered limit, and reports a later start above it
   expect(await rulesBroken()).toEqual([])
 })
 
-test('the self-check uses the defaults of the last server’s mode for unset limits', async () => {
+test('for limits that are unset, the self-check uses the defaults of the access mode of the last server', async () => {
   await using world = await createTestDomain()
   const { database: other, it: single } = world
   const begin = async () => {
@@ -181,7 +181,7 @@ test('the self-check uses the defaults of the last server’s mode for unset lim
   ])
 })
 
-test('the self-check finds starts above a GPU model limit, except on devices whose model changed later', async () => {
+test('the self-check reports starts above the limit of a GPU model, except on GPUs whose model changed later', async () => {
   await using world = await createTestDomain({ nodes })
   const { database: other, it: first } = world
   const begin = async (gpuId: number) => {
@@ -210,7 +210,7 @@ test('the self-check finds starts above a GPU model limit, except on devices who
   expect(await findViolations(other.db.sql)).toEqual([])
 })
 
-test('the self-check reports entries not numbered or chained in time, to viewers of all jobs', async () => {
+test('the self-check reports entries that were not numbered or chained in time, to users who may see all jobs', async () => {
   const late = await it.submit()
   await database.moveTime(11_000)
   const { ok, findings: found } = await selfCheck(it.domain, it.admin)

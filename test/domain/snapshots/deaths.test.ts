@@ -99,8 +99,8 @@ async function expectRemoval(viewer: Viewer): Promise<void> {
   expect(await blobsOf(viewer.userId)).toBe(0)
 }
 
-describe('a death', () => {
-  it('of the server at any statement of an upload leaves no half snapshot', async () => {
+describe('the death', () => {
+  it('of the server at any statement of an upload leaves no incomplete snapshot', async () => {
     let died = true
     for (let at = 0; died; at++) {
       const [ann, files, { mortal, isDead }] = [await newUser(), newFiles(), dieAfter(at)]
@@ -112,7 +112,7 @@ describe('a death', () => {
     }
   })
 
-  it(`of the client at ${deaths} moments of an upload leaves no half snapshot`, async () => {
+  it(`of the client at ${deaths} moments of an upload leaves no incomplete snapshot`, async () => {
     for (let at = 0; at < deaths; at++) {
       const [ann, files] = [await newUser(), newFiles()]
       await unlessKilled(upload(domain, ann, files, randomInt(600_000)))
@@ -122,7 +122,7 @@ describe('a death', () => {
     }
   })
 
-  it('of the server at any statement of a sweep loses no blob that a job names', async () => {
+  it('of the server at any statement of a deletion loses no blob of a snapshot that a job uses', async () => {
     let died = true
     for (let at = 0; died; at++) {
       const [ann, files] = [await newUser(), newFiles()]

@@ -64,7 +64,7 @@ describe('the object store', () => {
     await expect(join(objects.get(key))).rejects.toThrow('The object store answers 404 NoSuchKey')
   })
 
-  it('has no object of a content that breaks', async () => {
+  it('stores no object if the upload of its content breaks off', async () => {
     async function* broken() {
       yield* bodyOf(randomBytes(40_000_000))
       throw new Error('cut')
@@ -74,7 +74,7 @@ describe('the object store', () => {
   })
 })
 
-describe('an object store that answers wrongly', () => {
+describe('an object store', () => {
   const serve = async (status: number, respond: (response: ServerResponse) => void) => {
     const server = createServer((_, response) => respond(response.writeHead(status)))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -95,7 +95,7 @@ describe('an object store that answers wrongly', () => {
       'The object store interrupted the download',
       (response) => response.write('abc', () => setTimeout(() => response.destroy(), 50)),
     ],
-  ])('and %s is not available', async (_, status, message, respond) => {
+  ])('that %s is reported as unavailable', async (_, status, message, respond) => {
     const { server, store } = await serve(status, respond)
     const read = join(store.get('blobs/x', 1))
     await expect(read).rejects.toThrow(message)
@@ -106,7 +106,7 @@ describe('an object store that answers wrongly', () => {
 })
 
 describe('a snapshot with large files', () => {
-  it('has them in the bucket until no job names it', async () => {
+  it('stores them in the bucket until no job uses the snapshot', async () => {
     const ann = await newUser()
     const large = randomBytes(20_000_000)
     const { id } = await storeSnapshot(domain, ann, { large, small: 'small' })
@@ -124,7 +124,7 @@ describe('a snapshot with large files', () => {
     expect(await sql.query('SELECT FROM removed_object')).toEqual([])
   })
 
-  it('leaves no object of an upload that is wrong or broken', async () => {
+  it('leaves no object of an upload that is wrong or interrupted', async () => {
     const ann = await newUser()
     const large = randomBytes(400_000)
     const list = listOf({ large })
@@ -145,7 +145,7 @@ describe('a snapshot with large files', () => {
     expect((await join(readArchive(sql, id, { mtime: new Date(), objects }))).indexOf(large)).toBeGreaterThan(0)
   })
 
-  it('keeps the key of an object until the object is gone', async () => {
+  it('keeps the key of an object until the object is deleted', async () => {
     const ann = await newUser()
     await storeSnapshot(domain, ann, { large: randomBytes(400_000) })
     const [key = ''] = await keysOf(ann)
@@ -161,7 +161,7 @@ describe('a snapshot with large files', () => {
     await expect(join(objects.get(key))).rejects.toThrow('404')
   })
 
-  it('is removed, although another object cannot be', async () => {
+  it('is deleted although the object of another snapshot cannot be deleted', async () => {
     const asked: string[] = []
     const locked = {
       ...domain,
@@ -184,7 +184,7 @@ describe('a snapshot with large files', () => {
     await sql.query('DELETE FROM removed_object')
   })
 
-  it('leaves no object if it is removed while the object is stored', async () => {
+  it('leaves no object if it is deleted while the object is stored', async () => {
     const ann = await newUser()
     const large = randomBytes(400_000)
     const list = listOf({ large })

@@ -23,12 +23,12 @@ let users = 0
 const newUser = () => world.user(`user-${++users}`, 'RESEARCHER')
 const readFiles = (id: string) => readFilesOf(sql, id)
 
-describe('the removal of snapshots', () => {
+describe('the deletion of snapshots', () => {
   const age = (id: string, days: number) =>
     sql.query(`UPDATE snapshot SET unused_since = unused_since - $2 * interval '1 day' WHERE id = $1`, [id, days])
   const exists = async (id: string) => (await sql.query('SELECT FROM snapshot WHERE id = $1', [id])).length === 1
 
-  it('waits until no job has named it for seven days', async () => {
+  it('waits until no job has used the snapshot for seven days', async () => {
     const ann = await newUser()
     const { id } = await storeSnapshot(domain, ann, { a: 'kept' })
     const jobId = await world.submit({ snapshot: id }, ann)
@@ -46,7 +46,7 @@ describe('the removal of snapshots', () => {
     expect(await countBlobs(sql, ann.userId)).toBe(0)
   })
 
-  it('keeps blobs that another snapshot names', async () => {
+  it('keeps blobs that another snapshot uses', async () => {
     const ann = await newUser()
     const first = await storeSnapshot(domain, ann, { a: 'shared', b: 'first' })
     const second = await storeSnapshot(domain, ann, { a: 'shared', b: 'second' })
@@ -60,7 +60,7 @@ describe('the removal of snapshots', () => {
     expect(await countBlobs(sql, ann.userId)).toBe(0)
   })
 
-  it('keeps blobs on which an upload counts that has not ended', async () => {
+  it('keeps blobs that an unfinished upload needs', async () => {
     const ann = await newUser()
     const first = await storeSnapshot(domain, ann, { a: 'counted on' })
     const list = listOf({ a: 'counted on', b: 'new' })
@@ -92,7 +92,7 @@ describe('the removal of snapshots', () => {
     expect(await readFiles(heir.id)).toEqual({ a: `644 ${sha256('shared')}` })
   })
 
-  it('marks blobs as incomplete, so that an upload during the removal sends them again', async () => {
+  it('marks blobs as incomplete, so that a concurrent upload sends them again', async () => {
     const ann = await newUser()
     const first = await storeSnapshot(domain, ann, { a: 'sent again' })
     await age(first.id, 8)
@@ -114,7 +114,7 @@ describe('the removal of snapshots', () => {
     expect(await countBlobs(sql, ann.userId)).toBe(1)
   })
 
-  it('removes an upload that did not end within a day, with its blobs', async () => {
+  it('deletes an upload that did not end within a day, with its blobs', async () => {
     const ann = await newUser()
     const list = listOf({ a: 'sent', b: 'never sent' })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)

@@ -31,7 +31,7 @@ const readEntries = (id: string, target?: ArchiveTarget) => readEntriesOf(sql, i
 const git = { commit: 'a'.repeat(40), branch: 'main', remote: null, changed: 1, diff: null }
 
 describe('a snapshot', () => {
-  it('holds its files, of any size, with their modes and links', async () => {
+  it('stores files of any size, with their modes and links', async () => {
     const large = randomBytes(3 * 256 * 1024 + 5)
     const exact = randomBytes(256 * 1024)
     const long = `${'deep/'.repeat(40)}${'n'.repeat(200)}`
@@ -57,14 +57,14 @@ describe('a snapshot', () => {
     })
   })
 
-  it('may have deep paths, and links that lead through 40 others', async () => {
+  it('may have deep paths, and links that lead through 40 other links', async () => {
     const chain = Array.from({ length: 41 }, (_, n) => [`l${n}`, { link: n < 40 ? `l${n + 1}` : 'a/../a' }] as const)
     const deep = `${'d/'.repeat(127)}e`
     const { id } = await storeSnapshot(domain, await newUser(), { ...Object.fromEntries(chain), [deep]: 'deep' })
     expect(await readFiles(id)).toMatchObject({ l0: { link: 'l1' }, [deep]: `644 ${sha256('deep')}` })
   })
 
-  it('is an archive in which each folder comes once, before its files, all with the same owner', async () => {
+  it('becomes an archive in which each folder is listed once, before its files, all with the same owner', async () => {
     const { id } = await storeSnapshot(domain, await newUser(), {
       'a/b/one': '1',
       'a/b/two': '2',
@@ -84,7 +84,7 @@ describe('a snapshot', () => {
     expect(new Set(entries.map(({ uid, gid }) => `${uid}:${gid}`))).toEqual(new Set(['7:8']))
   })
 
-  it('is not sent again, and sends only contents that its user has not sent', async () => {
+  it('is sent once; another snapshot sends only the contents that its user has not sent before', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const first = await storeSnapshot(domain, ann, { a: 'one', b: 'two' })
     expect(first.sent).toHaveLength(2)
@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     expect(other.id).not.toBe(first.id)
   })
 
-  it('may be named by jobs of its user alone, once it is complete', async () => {
+  it('can be used only in jobs of its user, and only when it is complete', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const { id } = await storeSnapshot(domain, ann, { a: 'mine' })
     const list = listOf({ a: 'half', b: 'other half' })
@@ -116,8 +116,8 @@ describe('a snapshot', () => {
   it.each<[string, Record<string, Content>, string]>([
     ['an absolute path', { '/etc/passwd': 'x' }, 'list: "/etc/passwd" is an absolute path'],
     ['a path upwards', { 'a/../../b': 'x' }, '"a/../../b" leads outside of the folder'],
-    ['an empty part', { 'a//b': 'x' }, '"a//b" has an empty part'],
-    ['a line break', { 'a\nb': 'x' }, '"a\\nb" has a control character in its name'],
+    ['a path with an empty part', { 'a//b': 'x' }, '"a//b" has an empty part'],
+    ['a name with a line break', { 'a\nb': 'x' }, '"a\\nb" has a control character in its name'],
     ['a file below a file', { a: 'x', 'a/b': 'y' }, '"a/b" is below "a"'],
     ['a file below a link', { 'a/b/c': 'y', a: { link: 'd' } }, '"a/b/c" is below "a"'],
     ['an absolute link', { a: { link: '/etc' } }, '"a" is a link to the absolute path "/etc"'],
@@ -155,12 +155,12 @@ describe('a snapshot', () => {
       1,
     ],
     [
-      'other bytes than announced',
+      'a different number of bytes than announced',
       (text: string) => text.replace('"size":1', '"size":9'),
       '9 bytes; 1 with 1 were announced',
       1,
     ],
-    ['no JSON', (text: string) => `${text}{`, 'line 3 is not valid: "{"', 9],
+    ['a line that is not JSON', (text: string) => `${text}{`, 'line 3 is not valid: "{"', 9],
     ['an unknown field', (text: string) => text.replace('"mode"', '"uid"'), 'line 2 is not valid', 1],
     [
       'a mode with the bit for another account',
@@ -175,7 +175,7 @@ describe('a snapshot', () => {
     await expect(storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(text))).rejects.toThrow(message)
   })
 
-  it('is refused for ten million entries once as many as announced have come', async () => {
+  it('is refused as soon as it has more entries than announced, even if ten million follow', async () => {
     let came = 0
     async function* entries() {
       yield Buffer.from('{"git":null}\n')
@@ -188,7 +188,7 @@ describe('a snapshot', () => {
     expect(came).toBe(1_000)
   })
 
-  it('is refused above the limits, and if the list has another hash', async () => {
+  it('is refused if it exceeds the limits, or if its list has another hash', async () => {
     const hash = sha256('')
     const ann = await newUser()
     const create = (files: number, bytes: number) => createSnapshot(domain, ann, { hash, files, bytes }, limits)
@@ -199,7 +199,7 @@ describe('a snapshot', () => {
     await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
   })
 
-  it('is refused above the bytes of its user, unless it is complete', async () => {
+  it('is refused if its user has too many bytes, unless it was already complete', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const diff = '+1'.repeat(400)
     const { id } = await storeSnapshot(domain, ann, { a: 'four', b: 'more' }, { ...git, diff })
@@ -218,7 +218,7 @@ describe('a snapshot', () => {
     expect(await create({ c: 'new' }, { by: ben })).toMatchObject({ isComplete: false })
   })
 
-  it('is refused if it exceeds the bytes of its user together with uploads under way', async () => {
+  it('is refused if its user has too many bytes together with the uploads under way', async () => {
     const ann = await newUser()
     await storeSnapshot(domain, ann, { a: 'known'.repeat(1_000) })
     const list = listOf({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })
@@ -238,7 +238,7 @@ describe('a snapshot', () => {
     expect(before - (await create())).toSatisfy((less: number) => less > 11_500 && less < 12_000)
   })
 
-  it('is refused beside 100,000 snapshots of its user', async () => {
+  it('is refused if its user has 100,000 snapshots', async () => {
     const full = withQuery(domain, async (inner, ...statement) => {
       const rows = await inner.query<Record<string, unknown>>(...statement)
       return rows.map((row) => ('snapshots' in row ? { ...row, snapshots: 100_000 } : row))
@@ -248,7 +248,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('is refused beside 20 incomplete ones of its user', async () => {
+  it('is refused if its user has 20 incomplete snapshots', async () => {
     const ann = await newUser()
     const create = (n: number) => createSnapshot(domain, ann, listOf({ a: String(n) }).announced, limits)
     const made = await Promise.allSettled(Array.from({ length: 22 }, (_, n) => create(n)))
@@ -266,7 +266,7 @@ describe('a snapshot', () => {
     expect(await create(30)).toMatchObject({ isComplete: false })
   })
 
-  it('does not count as incomplete after its list was refused', async () => {
+  it('does not count as incomplete if its list was refused', async () => {
     const ann = await newUser()
     for (let n = 0; n < 21; n++) {
       const { announced } = listOf({ a: String(n) })
@@ -296,7 +296,7 @@ describe('a snapshot', () => {
     ['a blob twice', () => Buffer.concat([blobOf('small'), blobOf('small')]), 'was sent twice'],
     ['another size', () => Buffer.from(`${sha256('small')} 4\nsmal`), '"s" was sent with 4 bytes, but listed with 5'],
     ['no heading', () => Buffer.from('GET / HTTP/1.1\n'), 'A blob begins with "GET / HTTP/1.1\\n"'],
-  ])('stays incomplete after %s', async (_, pack, message) => {
+  ])('stays incomplete after an upload with %s', async (_, pack, message) => {
     const ann = await newUser()
     const large = randomBytes(700_000)
     const list = listOf({ s: 'small', l: large })
@@ -311,7 +311,7 @@ describe('a snapshot', () => {
     expect(await countBlobs(sql, ann.userId)).toBe(2)
   })
 
-  it('is complete after two uploads of the same files at once', async () => {
+  it('is complete after two concurrent uploads of the same files', async () => {
     const ann = await newUser()
     const files = { s: 'small', l: randomBytes(700_000) }
     const list = listOf(files)

@@ -9,12 +9,12 @@ function warningsOf(command: string[]) {
   return normaliseSpec(spec, { route, account: 'users.ann', destination: undefined }).warnings
 }
 
-test('a command of one word with spaces gives a warning that shows the shell command', () => {
+test('a command of one word with spaces causes a warning that shows the command for a shell', () => {
   expect(warningsOf(['echo hi'])).toEqual([
     'command has one word with spaces, so it is run as the name of a program; for a shell command give ["sh", "-c", "echo hi"]',
   ])
 })
 
-test.each([[['echo', 'a b']], [['/opt/My App/run']], [['true']]])('the command %j gives no warning', (command) => {
+test.each([[['echo', 'a b']], [['/opt/My App/run']], [['true']]])('the command %j causes no warning', (command) => {
   expect(warningsOf(command)).toEqual([])
 })

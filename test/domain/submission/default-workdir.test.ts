@@ -26,8 +26,8 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
   return resolveSubmission(readSubmission(viewer, raw, 0), facts, 0).job.spec.workdir
 }
 
-describe('the caller’s working directory', () => {
-  it('is used only if the executor shares the caller’s files', () => {
+describe('the working directory of the caller', () => {
+  it('is used only if the executor has the files of the caller', () => {
     expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toMatchObject({
       local: '/sets/ann',
       container: null,
@@ -44,7 +44,7 @@ describe('the caller’s working directory', () => {
     expect(workdir('local', { defaultWorkdir: null })).toBeNull()
   })
 
-  it('must be a path; the refusal names its field', () => {
+  it('must be an absolute path, or is refused with the name of the field', () => {
     expect(() => workdir('container', { defaultWorkdir: 'here' })).toThrow(/defaultWorkdir/)
   })
 
@@ -52,7 +52,7 @@ describe('the caller’s working directory', () => {
     readSubmission(viewer, { spec: { command: ['true'], ...spec }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
 
   it.each([[{}], [{ executor: 'local' }], [{ executor: 'slurm' }], [{ preLaunch: '/data/setup.sh' }]])(
-    'is part of the idempotency payload for %o',
+    'is part of the payload that an idempotency key compares, for a job with %o',
     (spec) => {
       expect(keyed('/a', spec)).toBe(keyed('/a', spec))
       expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(3)
@@ -66,7 +66,7 @@ describe('the caller’s working directory', () => {
     [{ resources: { replicas: 2 } }],
     [{ executor: 'kubernetes' }],
     [{ executor: 'simulated' }],
-  ])('is not part of the idempotency payload for %o, which cannot start in it', (spec) => {
+  ])('is not part of the compared payload for a job with %o, which cannot start there', (spec) => {
     expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(1)
   })
 })

@@ -5,7 +5,7 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 
 const { it } = await openTestDomain()
 
-test('gpuIds and limits of GPU models are refused in a pool whose backend chooses the GPUs', async () => {
+test('gpuIds and limits on GPU models are refused in a pool whose backend chooses the GPUs', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   const [outcome] = await submitJobs(it.domain, it.admin, [
     { spec: { command: ['true'], resources: { gpu: 1, gpuIds: [0] } } },

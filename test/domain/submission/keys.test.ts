@@ -31,7 +31,7 @@ const idOf = (outcome: SubmitOutcome | undefined) => {
 const jobs = async () => (await sql<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n
 
 describe('an idempotency key', () => {
-  test('returns its job, whatever the state, without another effect', async () => {
+  test('returns its job, in whatever state, without another effect', async () => {
     const first = await submit(input('k1'))
     await finishJob(database.db.sql, idOf(first))
     const before = await jobs()
@@ -40,7 +40,7 @@ describe('an idempotency key', () => {
     expect(await jobs()).toBe(before)
   })
 
-  test('conflicts with another payload; the order of fields and nulls do not matter', async () => {
+  test('is refused with another payload; the order of fields and nulls make no difference', async () => {
     await submit(input('k2'))
     const other = await submit(input('k2', { spec: { command: ['false'], name: 'keyed' } }))
     expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT', retryable: false })
@@ -49,7 +49,7 @@ describe('an idempotency key', () => {
     expect(same).toMatchObject({ idempotentHit: true })
   })
 
-  test('belongs to its user', async () => {
+  test('is separate for each user', async () => {
     const mine = idOf(await submit(input('k3')))
     const hers = await submit(input('k3'), ann)
     expect(hers).toMatchObject({ idempotentHit: false })
@@ -73,7 +73,7 @@ describe('an idempotency key', () => {
     await sql('ALTER TABLE away RENAME TO submission_queue')
   })
 
-  test('is deleted with its job, and then makes a new job', async () => {
+  test('is deleted with its job, and then creates a new job', async () => {
     const first = idOf(await submit(input('k6')))
     await finishJob(database.db.sql, first)
     await deleteJob(it.domain, it.admin, { jobId: first })
@@ -82,7 +82,7 @@ describe('an idempotency key', () => {
     expect(idOf(second)).not.toBe(first)
   })
 
-  test('makes a new job after it has expired, and is swept', async () => {
+  test('creates a new job after it has expired, and is deleted', async () => {
     const first = idOf(await submit(input('short', { idempotencyTtlSeconds: 60 })))
     const long = idOf(await submit(input('long', { idempotencyTtlSeconds: 2_592_000 })))
     await database.moveTime(59_000)
@@ -114,7 +114,7 @@ describe('an idempotency key', () => {
     expect(await submit(input('ttl', { idempotencyTtlSeconds }))).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('does not conflict across versions of the hash', async () => {
+  test('returns its job even if another version computed the hash of the payload', async () => {
     const first = idOf(await submit(input('old')))
     await sql("UPDATE idempotency_key SET hash_version = 0, payload_hash = 'x' WHERE key = 'old'")
     expect(await submit(input('old', { spec: { command: ['new'] } }))).toMatchObject({ jobId: first })
@@ -122,7 +122,7 @@ describe('an idempotency key', () => {
 })
 
 describe('the same idempotency key twice in a group', () => {
-  test('returns the first job, or conflicts with another payload', async () => {
+  test('returns the first job for the same payload, and is refused for another payload', async () => {
     const [one, two, three] = await submitJobs(it.domain, it.admin, [
       input('g1'),
       input('g1'),
@@ -133,7 +133,7 @@ describe('the same idempotency key twice in a group', () => {
     expect(three).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
-  test('is decided again for the second item if the first was refused', async () => {
+  test('creates the job of the second item if the first item was refused', async () => {
     const [one, two] = await submitJobs(it.domain, it.admin, [
       input('g2', { spec: { command: ['true'], queue: 'nowhere' } }),
       input('g2'),
@@ -143,7 +143,7 @@ describe('the same idempotency key twice in a group', () => {
   })
 })
 
-test('an idempotency key stored meanwhile without the submission lock returns its job', async () => {
+test('an idempotency key that another process stores without the submission lock returns its job', async () => {
   const jobId = await it.submit()
   const past = await database.db.pool.connect()
   await past.query('BEGIN')
@@ -161,7 +161,7 @@ test('an idempotency key stored meanwhile without the submission lock returns it
 })
 
 test.each(['read', 'decided'] as const)(
-  'an idempotency key whose job is deleted after it was %s makes a new job',
+  'an idempotency key creates a new job if its job is deleted after the key was %s',
   async (when) => {
     const key = `raced ${when}`
     const jobId = idOf(await submit(input(key)))
@@ -187,13 +187,13 @@ test.each(['read', 'decided'] as const)(
   },
 )
 
-test('a hundred concurrent submissions with one idempotency key make one job', async () => {
+test('a hundred concurrent submissions with one idempotency key create one job', async () => {
   const outcomes = await Promise.all(Array.from({ length: 100 }, () => submit(input('many'))))
   expect(new Set(outcomes.map(idOf)).size).toBe(1)
   expect(outcomes.filter((outcome) => 'idempotentHit' in outcome && !outcome.idempotentHit)).toHaveLength(1)
 })
 
-test('the canonical form differs for different payloads', () => {
+test('different payloads have different canonical forms', () => {
   expect(hashPayload({ a: 1, b: { d: [1, null], c: '2' } })).toBe(hashPayload({ b: { c: '2', d: [1, null] }, a: 1 }))
   expect(hashPayload({ a: { b: null } })).toBe(hashPayload({ a: {} }))
   expect(hashPayload({ a: new Date(0) })).toBe(hashPayload({ a: '1970-01-01T00:00:00.000Z' }))

@@ -19,7 +19,7 @@ async function specOf(resources: Record<string, unknown>) {
 const memoryOf = async (resources: Record<string, unknown>) => ((await specOf(resources))?.memoryBytes ?? 0) / gib
 
 describe('a job without an amount of memory', () => {
-  test('gets memory in proportion to its cores on the node', async () => {
+  test('gets memory in proportion to its share of the cores of the node', async () => {
     expect(await memoryOf({})).toBe(4)
     expect(await memoryOf({ cpu: 2.5 })).toBe(10)
     expect(await memoryOf({ cpu: 16 })).toBe(64)
@@ -30,7 +30,7 @@ describe('a job without an amount of memory', () => {
     expect(await memoryOf({ cpu: 0.1 })).toBe(1)
   })
 
-  test('gets an amount that fits on each node that can serve it', async () => {
+  test('gets an amount that fits on each node on which the job can run', async () => {
     await addNode(it.domain, it.admin, { pool: 'sim', name: 'small', cpu: 4, memoryBytes: 8 * 2 ** 30 })
     expect(await memoryOf({})).toBe(2)
     expect(await memoryOf({ cpu: 8 })).toBe(32)
@@ -40,7 +40,7 @@ describe('a job without an amount of memory', () => {
   })
 })
 
-test('a given amount of memory is kept', async () => {
+test('a job with an amount of memory keeps it', async () => {
   expect(await memoryOf({ memoryBytes: 3 * 2 ** 30 })).toBe(3)
   expect(await memoryOf({ memoryBytes: 5 * gib })).toBe(5)
 })

@@ -19,12 +19,12 @@ const never = (asks: string, of = 'the pool') => [
   `No node of ${of} can ever provide ${asks}; the job waits until the pool changes`,
 ]
 
-test('a job that no node could ever run gets a warning that names its request', async () => {
+test('a job that no node could ever run causes a warning that names its request', async () => {
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
   expect(await warnings({ gpu: 1, gpuModel: ['a100'] })).toEqual(never('1 cpu, 1 GiB, 1 GPU (model a100) on one node'))
 })
 
-test('a job that only waits for other jobs or a drained node gets no warning', async () => {
+test('a job that only waits for other jobs or for a drained node causes no warning', async () => {
   await database.db.sql.query('UPDATE node SET free_cpu_millis = 0')
   expect(await warnings({ cpu: 16 })).toEqual([])
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
@@ -32,14 +32,14 @@ test('a job that only waits for other jobs or a drained node gets no warning', a
   expect(await warnings({ cpu: 16 })).toEqual([])
 })
 
-test('the check of the next submission includes added and removed nodes', async () => {
+test('the warning of the next submission considers added and removed nodes', async () => {
   const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryBytes: 64 * 2 ** 30 })
   expect(await warnings({ cpu: 17 })).toEqual([])
   await deleteNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('the check of the next submission includes nodes of a changed configuration', async () => {
+test('the warning of the next submission considers the nodes of a changed configuration', async () => {
   const pool = { name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const queues = [{ name: 'default', pool: 'sim', native: {} }]
   const apply = (nodes: readonly (typeof simNode)[]) => applyPools(it.domain, { pools: [{ ...pool, nodes }], queues })
@@ -49,7 +49,7 @@ test('the check of the next submission includes nodes of a changed configuration
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('only the nodes of its capacity reservation count for a job', async () => {
+test('for a job of a capacity reservation, the warning considers only the reserved nodes', async () => {
   await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryBytes: 64 * 2 ** 30 })
   const { id } = await createCapacityReservation(it.domain, it.admin, {
     name: 'small',

@@ -11,7 +11,7 @@ async function warnings(resources: Record<string, unknown>, more: Record<string,
   return outcome.warnings
 }
 
-test('a requested limit that the executor cannot enforce gives a warning', async () => {
+test('a requested limit that the executor cannot enforce causes a warning', async () => {
   expect(await warnings({ cpu: 1, memoryGib: 1 })).toEqual([])
   const simulated = { version: null, available: true, message: null, unenforced: ['memory', 'cpu', 'pids'] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
@@ -21,13 +21,13 @@ test('a requested limit that the executor cannot enforce gives a warning', async
   expect(await warnings({})).toEqual([])
 })
 
-test('a field that this installation does not support gives a warning', async () => {
+test('a field that this installation does not support causes a warning', async () => {
   const simulated = { version: null, available: true, message: null, unenforced: [], warnings: ['No way home'] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   expect(await warnings({})).toEqual(['No way home'])
 })
 
-test('options that the executor would refuse are refused, and a run time above its limit gives a warning', async () => {
+test('options that the executor does not accept are refused, and a run time above its limit causes a warning', async () => {
   const [queue = ''] = (await it.domain.db.sql.query<{ name: string }>('SELECT name FROM submission_queue')).map(
     ({ name }) => name,
   )
@@ -80,7 +80,7 @@ test('an X11 display is refused if the configuration names no image for it', asy
   expect(await warnings({}, { x11: { gpu: false } })).toEqual([])
 })
 
-test('a job for an unreachable backend gets a warning that it waits', async () => {
+test('a job for an unreachable backend causes a warning that it waits', async () => {
   const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   expect(await warnings({})).toEqual([

@@ -41,9 +41,9 @@ async function rowOf(jobId: string): Promise<Row> {
 const specOf = async (id: string) => (await rowOf(id)).spec
 
 test.each<[string, Record<string, unknown>]>([
-  ['a plain one', {}],
+  ['a plain job', {}],
   [
-    'everything',
+    'a job with many fields',
     {
       command: ['a', 'b'],
       name: 'n',
@@ -57,7 +57,7 @@ test.each<[string, Record<string, unknown>]>([
       retry: { maxAttempts: 3 },
     },
   ],
-  ['amounts by process', { resources: { nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3 } }],
+  ['a job with amounts per process', { resources: { nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3 } }],
 ])('a retry of %s submits the same spec as a new job that names the original', async (_what, spec) => {
   const id = await finished(spec)
   const again = await jobOf(await retry(id))
@@ -65,7 +65,7 @@ test.each<[string, Record<string, unknown>]>([
   expect(again).toMatchObject({ retryOf: id, spec: await specOf(id) })
 })
 
-test('overrides replace fields, and remove the fields that they exclude', async () => {
+test('overrides replace fields, and remove the fields that contradict them', async () => {
   const id = await finished({ command: ['a'], name: 'n', durationSeconds: 60, resources: { cpu: 2, memoryBytes: 5 } })
   const overrides = {
     executable: 'b',
@@ -100,7 +100,7 @@ test('a retry of an active job, or at another version than expected, is refused'
   expect(await retry(id, { expectedVersion: 1 })).toMatchObject({ idempotentHit: false })
 })
 
-test('a retry has its own idempotency key, which returns the job even after the original is deleted', async () => {
+test('a retry has its own idempotency key, which returns its job even after the original is deleted', async () => {
   const id = await finished({})
   const first = await retry(id, { idempotencyKey: 'again' })
   expect(first).toMatchObject({ idempotentHit: false })
@@ -114,7 +114,7 @@ test('a retry has its own idempotency key, which returns the job even after the 
   expect(await retry(id)).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test("a retry of another user's job is not found, or runs without their account and variables", async () => {
+test('a retry of a job of another user is not found, or runs without their account and variables', async () => {
   const lead = await it.user('lea', 'LEAD')
   const plain = await finished({}, ann)
   const withVariables = await finished({ environment: [{ name: 'SECRET', value: 's' }] }, ann)

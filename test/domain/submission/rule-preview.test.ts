@@ -22,23 +22,23 @@ test.each<[string, object, string[]]>([
   ['later jobs', { firstJob: false }, [second]],
   ['a number of jobs in 24 hours', { jobsPerDayAbove: 1 }, [second]],
   ['hardware that no node has', { hardware: '*h100*' }, []],
-])('a rule on %s finds the jobs that it would have matched, the newest first', async (_what, condition, jobIds) => {
+])('the preview of a rule on %s lists the jobs that it matches, newest first', async (_what, condition, jobIds) => {
   expect(await preview({ condition })).toEqual({ consideredCount: 3, jobIds })
 })
 
-test('jobs of exempt levels do not match', async () => {
+test('the preview does not list jobs of exempt levels', async () => {
   const rule = { condition: { executor: 'simulated' }, exemptLevels: ['ADMIN'] }
   expect(await preview(rule)).toEqual({ consideredCount: 3, jobIds: [second, first] })
 })
 
-test('a preview needs rule.write, and considers visible jobs only', async () => {
+test('a preview requires rule.write, and considers only jobs that the caller may see', async () => {
   const rule = { condition: { costAbove: 1 } }
   await expect(preview(rule, rita)).rejects.toThrow(Forbidden)
   const clerk = await it.user('clerk', 'RESEARCHER', ['rule.write'])
   expect(await preview(rule, clerk)).toEqual({ consideredCount: 0, jobIds: [] })
 })
 
-test('an invalid condition names the field', async () => {
+test('a preview with an invalid condition is refused with the field', async () => {
   const error = await preview({ condition: { name: '^(?=a)$' } }).catch((each: unknown) => each)
   expect(error).toBeInstanceOf(InvalidInput)
   expect(error).toMatchObject({ violations: [{ path: ['condition', 'name'] }] })

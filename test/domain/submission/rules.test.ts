@@ -16,7 +16,7 @@ const named = (name: string, ...ports: number[]) => ({
   internalDns: { name, ports: ports.map((port) => ({ port })) },
 })
 
-describe('refusals name contradicting fields of a spec', () => {
+describe('contradicting fields of a spec are refused:', () => {
   test.each<[string, Record<string, unknown>]>([
     ['arguments', { command: ['a'], arguments: ['b'] }],
     ['arguments.1', { executable: 'a', arguments: ['b', `key=\${BERTH_TOKEN}`] }],
@@ -38,11 +38,11 @@ describe('refusals name contradicting fields of a spec', () => {
     ['internalDns.ports', { command: ['a'], internalDns: { name: 'web' } }],
     ['internalDns.ports', named('web', 80, 80)],
     ['dependsOn', { command: ['a'], dependsOn: [{ jobId: 'job_1' }, { jobId: 'job_1', on: 'FINISHED' }] }],
-  ])('refuses %s in %j', (path, spec) => {
+  ])('the field %s in %j', (path, spec) => {
     expect(brokenBy(spec)).toEqual([path])
   })
 
-  test('lists all violations together', () => {
+  test('all violations are listed together', () => {
     const paths = brokenBy({ command: ['a'], arguments: ['b'], input: {}, resources: { gpuModel: ['v100'] } })
     expect(paths).toEqual(['arguments', 'input', 'resources.gpuModel'])
   })

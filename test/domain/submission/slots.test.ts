@@ -33,7 +33,7 @@ const stateOfJob = async (slotId: string) =>
   )[0]?.state
 const exceeded = { code: 'QUOTA_EXCEEDED', quota: 'MAX_ACTIVE', limit, retryable: false }
 
-test('20 concurrent slot reservations under a limit of 5 make 5 slots', async () => {
+test('20 concurrent slot reservations under a limit of 5 create 5 slots', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve()))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   expect(refused).toHaveLength(20 - limit)
@@ -45,7 +45,7 @@ test('20 concurrent slot reservations under a limit of 5 make 5 slots', async ()
   expect(await countActiveSlots(it.domain, ann)).toBe(limit)
 })
 
-test('a submission consumes its slot once, and counts once', async () => {
+test('a submission uses its slot up, and counts once', async () => {
   const slots = await Promise.all(Array.from({ length: limit }, () => reserve()))
   expect(await submit()).toMatchObject(exceeded)
   expect(await submit(slots[0])).toMatchObject({ idempotentHit: false })
@@ -63,7 +63,7 @@ test('the second submission of a group with the same slot is refused', async () 
   expect(two).toMatchObject({ code: 'RESERVATION_EXPIRED' })
 })
 
-test('each submission of a group consumes its own slot', async () => {
+test('each submission of a group uses its own slot', async () => {
   const slots = [await reserve(), await reserve()]
   const wishes = [slots[1], undefined, slots[0]].map((slotReservationId) => ({
     spec: { command: ['true'] },
@@ -74,7 +74,7 @@ test('each submission of a group consumes its own slot', async () => {
   expect(slots.map((slot) => used.find(({ id }) => id === slot)?.jobId)).toEqual([jobIds[2], jobIds[0]])
 })
 
-test('a refused submission keeps its slot, and a repeated request does not consume another one', async () => {
+test('a refused submission keeps its slot, and a repeated request does not use another slot', async () => {
   const slot = await reserve()
   expect(await submit(slot, { spec: { command: ['true'], queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
   expect(await state(slot)).toBe('ACTIVE')
@@ -83,7 +83,7 @@ test('a refused submission keeps its slot, and a repeated request does not consu
   expect(await submit(slot, { idempotencyKey: 'slotted' })).toMatchObject({ jobId, idempotentHit: true })
 })
 
-test('a slot expires by the clock of the database, and cannot be consumed after that', async () => {
+test('a slot expires by the clock of the database, and cannot be used after that', async () => {
   const short = await reserve(60)
   const long = await reserve()
   await database.moveTime(50_000)
@@ -95,7 +95,7 @@ test('a slot expires by the clock of the database, and cannot be consumed after 
   expect(await countActiveSlots(it.domain, ann)).toBe(0)
 })
 
-test('a slot is released once, and only by its user', async () => {
+test('a slot can be released once, and only by its user', async () => {
   const slot = await reserve()
   await expect(releaseSlot(it.domain, it.admin, slot)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await releaseSlot(it.domain, ann, slot)).toEqual({ id: slot, released: true })
@@ -104,7 +104,7 @@ test('a slot is released once, and only by its user', async () => {
   expect(await submit(slot)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
 })
 
-test("another user's slot cannot be used, and is reported as not found", async () => {
+test('the slot of another user cannot be used, and is reported as not found', async () => {
   const theirs = await reserveSlot(it.domain, it.admin, {})
   const message = (id: string) =>
     `The slot reservation ${id} cannot be used: it is expired, consumed, released, or not yours; reserve another slot`
@@ -112,7 +112,7 @@ test("another user's slot cannot be used, and is reported as not found", async (
   expect(await submit('slot_none')).toMatchObject({ code: 'RESERVATION_EXPIRED', message: message('slot_none') })
 })
 
-test('50 concurrent submissions under a limit of 5 make 5 jobs; finished jobs make room', async () => {
+test('50 concurrent submissions under a limit of 5 create 5 jobs; finished jobs free their slots', async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => submit()))
   const taken = outcomes.flatMap((outcome) =>
     outcome && 'jobId' in outcome && !(outcome instanceof Error) ? [outcome.jobId] : [],
@@ -129,11 +129,11 @@ test('a slot can always be reserved if no limit is set', async () => {
   expect(await countActiveSlots(it.domain, ann)).toBe(limit * 2)
 })
 
-test.each([0, 3_601])('a slot for %i seconds is refused', async (ttlSeconds) => {
+test.each([0, 3_601])('a slot reserved for %i seconds is refused', async (ttlSeconds) => {
   await expect(reserve(ttlSeconds)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-test('a slot does not bypass userMaxActive of another pool', async () => {
+test('a slot does not bypass the limit userMaxActive of another pool', async () => {
   await using more = await createTestDomainOver(database.db)
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [] } as const
   await applyPools(more.domain, {
@@ -156,7 +156,7 @@ test('a slot does not bypass userMaxActive of another pool', async () => {
   expect(await submit(three)).toMatchObject({ idempotentHit: false })
 })
 
-test.each(['WARN', 'REQUIRE_APPROVAL'] as const)('a slot does not bypass CONCURRENT_JOBS with %s', async (action) => {
+test.each(['WARN', 'REQUIRE_APPROVAL'] as const)('a slot obeys a CONCURRENT_JOBS quota with %s', async (action) => {
   const quota = { type: 'CONCURRENT_JOBS', action, scope: 'USER', key: ann.userName, limit: 1 }
   await createQuota(it.domain, it.admin, quota)
   const [one, two] = [await reserve(), await reserve()]

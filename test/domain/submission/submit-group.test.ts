@@ -21,7 +21,7 @@ async function refusal(spec: Record<string, unknown>): Promise<Refusal> {
 }
 
 describe('an accepted submission', () => {
-  test('stores the job, run 1, its place in the queue and event 1', async () => {
+  test('stores the job, its first run, its queue entry and its first event', async () => {
     const id = await it.submit({ name: 'first', labels: [{ key: 'a', value: '' }] })
     expect(
       await sql('SELECT state, version, run_number, name, labels, account, base_priority FROM job WHERE id = $1', [id]),
@@ -79,7 +79,7 @@ describe('an accepted submission', () => {
     })
   })
 
-  test('keeps the order of a group: the sequence follows the order of the inputs', async () => {
+  test('keeps the order of a group: the sequence follows the order of the items', async () => {
     const outcomes = await submitJobs(
       it.domain,
       it.admin,
@@ -90,7 +90,7 @@ describe('an accepted submission', () => {
     expect(rows.map(({ id }) => id)).toEqual(ids)
   })
 
-  test('warns about changed values', async () => {
+  test('causes warnings about changed values', async () => {
     const [outcome] = await submitJobs(it.domain, it.admin, [
       { spec: { command: ['true'], restartable: true, preemptable: false } },
     ])
@@ -185,7 +185,7 @@ describe('invalid input is refused with field and rule, and no row is written', 
     expect(violations.map((violation) => violation.message).join()).toMatch(message)
   })
 
-  test('a refused item of a group does not affect the others', async () => {
+  test('a refused item of a group does not affect the other items', async () => {
     const outcomes = await submitJobs(it.domain, it.admin, [
       { spec: { command: ['a'] } },
       { spec: { command: ['a'], queue: 'x' } },
@@ -194,14 +194,14 @@ describe('invalid input is refused with field and rule, and no row is written', 
     expect(outcomes.map((outcome) => outcome instanceof Error)).toEqual([false, true, false])
   })
 
-  test('a viewer may not submit', async () => {
+  test('a VIEWER may not submit jobs', async () => {
     const viewer = await it.user('vera', 'VIEWER')
     const [outcome] = await submitJobs(it.domain, viewer, [{ spec: { command: ['true'] } }])
     expect(outcome).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
   })
 })
 
-test('an SQL error in one item of a group fails only that item', async () => {
+test('an SQL error in one item of a group refuses only that item', async () => {
   await sql(`ALTER TABLE job ADD CONSTRAINT provoked CHECK (name IS DISTINCT FROM 'poison')`)
   const inputs = Array.from({ length: 64 }, (_, i) => ({
     spec: { command: ['true'], name: i === 40 ? 'poison' : 'fine' },
@@ -211,7 +211,7 @@ test('an SQL error in one item of a group fails only that item', async () => {
   await sql('ALTER TABLE job DROP CONSTRAINT provoked')
 })
 
-test('an unexpected error in one submission of a group fails only that submission', async () => {
+test('an unexpected error in one item of a group refuses only that item', async () => {
   const viewer = await it.user('odd', 'RESEARCHER')
   const defect = new TypeError('a defect')
   const odd = Object.defineProperty({ ...viewer }, 'userName', {
@@ -225,7 +225,7 @@ test('an unexpected error in one submission of a group fails only that submissio
   expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: defect }, { status: 'fulfilled' }])
 })
 
-test('each submission of a group is checked against the quotas of its own level', async () => {
+test('each item of a group is checked against the quotas of its own level', async () => {
   const researcher = await it.user('rita', 'RESEARCHER')
   const lead = { ...researcher, level: 'LEAD' as const }
   const quota = { type: 'CONCURRENT_JOBS', action: 'BLOCK', scope: 'LEVEL', key: 'RESEARCHER', limit: 0 }

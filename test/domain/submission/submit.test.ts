@@ -3,7 +3,7 @@ import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitAll } from '../../../src/domain/submission/submit.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
-test('an SQL error in one of 256 submissions fails that one; the other 255 return their jobs', async () => {
+test('an SQL error in one of 256 submissions refuses only that one; the other 255 return their jobs', async () => {
   await using world = await createTestDomain()
   const { database, it } = world
   const { sql } = database.db
@@ -30,7 +30,7 @@ test('an SQL error in one of 256 submissions fails that one; the other 255 retur
   expect(await findViolations(sql)).toEqual([])
 })
 
-test('with noWait a job that needs approval is refused as not retryable', async () => {
+test('a job with noWait that needs approval is refused as not retryable', async () => {
   await using world = await createTestDomain()
   const { it } = world
   const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }
@@ -39,7 +39,7 @@ test('with noWait a job that needs approval is refused as not retryable', async 
   ])
 })
 
-test('noWait submissions not tried within the deadline are Unavailable, and the others are accepted', async () => {
+test('submissions with noWait that are not tried before the deadline fail as UNAVAILABLE; the others are accepted', async () => {
   await using world = await createTestDomain()
   const { it } = world
   const { clock } = it.domain

@@ -44,8 +44,8 @@ async function move(jobId: string, ...steps: Pick<Move, 'from' | 'to' | 'reason'
 
 const begins = { from: 'STARTING', to: 'RUNNING', reason: null } as const
 
-describe('the use of a pool', () => {
-  test('includes held resources, waiting jobs and capacity, grouped by any key', async () => {
+describe('the usage of a pool', () => {
+  test('consists of held resources, waiting jobs and capacity, grouped by any key', async () => {
     await measure()
     const mine = await it.submit({ resources: { cpu: 1, memoryGib: 1 } })
     const hers = await it.submit({ resources: { cpu: 1, memoryGib: 1 } }, ann)
@@ -97,7 +97,7 @@ describe('the use of a pool', () => {
     expect(await read()).toMatchObject(expected)
   })
 
-  test('shows only own jobs to a viewer who may not see all', async () => {
+  test('shows only own jobs to a user who may not see all jobs', async () => {
     expect(await read({}, ann)).toMatchObject([{ key: 'users.ann', started: 1 }])
     expect(await read({ by: 'POOL' }, ann)).toMatchObject([{ key: 'sim', started: 1, finished: 1, cpuCapacity: 2 }])
     const vic = await it.user('vic', 'VIEWER')
@@ -105,7 +105,7 @@ describe('the use of a pool', () => {
     expect(await read({ by: 'POOL' }, vic)).toMatchObject([{ key: 'sim', running: 0, queued: 0, started: 0 }])
   })
 
-  test('adds up costs of one currency only', async () => {
+  test('adds up only costs of one currency', async () => {
     const { sql } = database.db
     const costs = async () =>
       (await read({ by: 'QUEUE', pool: null })).map(({ cost, costPool }) => ({ cost, costPool }))
@@ -122,7 +122,7 @@ describe('the use of a pool', () => {
     await sql.query("DELETE FROM pool WHERE name = 'other'")
   })
 
-  test('counts the lanes of a long queue as the leader published them', async () => {
+  test('takes the counts of a long queue from the lanes that the leader published', async () => {
     for (let n = 0; n < 3; n++) await it.submit({ resources: { cpu: 2 } }, ann)
     await database.db.sql.query(
       "INSERT INTO queue_tally (pool, band, chunk, open, entries) VALUES ('sim', 10, 0, true, 30000)",
@@ -135,7 +135,7 @@ describe('the use of a pool', () => {
     await database.db.sql.query('DELETE FROM queue_tally WHERE entries = 30000')
   })
 
-  test('refuses too many points, and takes the longest bucket', async () => {
+  test('is refused with too many points, and accepts the longest bucket', async () => {
     await expect(read({ bucketSeconds: 59 })).rejects.toThrow('bucketSeconds: Must be at least 60')
     const longest = { from: new Date('0000-01-01T00:00:00Z'), bucketSeconds: 2 ** 31 - 1 }
     await expect(read(longest)).resolves.toEqual(expect.any(Array))
@@ -152,7 +152,7 @@ describe('the use of a pool', () => {
     await database.db.sql.query("DELETE FROM pool_use WHERE account LIKE 'many.%'")
   })
 
-  test('is merged into hours after two days, with the same sums, and removed after its retention', async () => {
+  test('is merged into hours after two days with the same sums, and is deleted after its retention', async () => {
     const before = await read()
     await database.moveTime(50 * hourMs)
     await mergeMinutes(database.db.sql)

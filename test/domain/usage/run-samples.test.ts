@@ -31,7 +31,7 @@ async function countByLength(runId: string): Promise<Record<number, number>> {
   return Object.fromEntries(rows.map(({ seconds, count }) => [seconds, count]))
 }
 
-test('samples of one call are stored with the same time, without samples of deleted runs', async () => {
+test('samples of one call are stored with the same time, and samples of deleted runs are left out', async () => {
   const [a, b] = [await addJob(sql, userId), await addJob(sql, userId)]
   await saveSamples(sql, [
     sample(a.runId, { cpuCores: 0.5, memoryBytes: 2 ** 40, gpuPercent: 12.5, gpuMemoryBytes: 2 ** 35 }),
@@ -51,7 +51,7 @@ test('samples of one call are stored with the same time, without samples of dele
   ])
 })
 
-test('more samples than requested points are merged into parts of equal time', async () => {
+test('samples are merged into periods of equal length if there are more than the requested points', async () => {
   const { runId } = await addJob(sql, userId)
   await sql.query(fillSql, [runId, 100])
   expect(await readSamplesOf(sql, runId, 100)).toHaveLength(100)
@@ -62,7 +62,7 @@ test('more samples than requested points are merged into parts of equal time', a
   expect(await readSamplesOf(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
 })
 
-test('samples of a running run become minutes after an hour and longer later', async () => {
+test('samples of a running run are merged into minutes after an hour, and into longer periods later', async () => {
   const { runId } = await addJob(sql, userId)
   await sql.query(fillSql, [runId, 2 * 360])
   await mergeSamples(sql, [runId])
@@ -101,7 +101,7 @@ test('a run of a year has a bounded number of samples', async () => {
   expect(await readSamplesOf(sql, runId, 240)).toHaveLength(240)
 })
 
-test('samples are removed with the log of a job, and with the job', async () => {
+test('samples are deleted with the log of a job, and with the job', async () => {
   const [old, gone] = [await addJob(sql, userId), await addJob(sql, userId)]
   for (const { runId } of [old, gone]) await saveSamples(sql, [sample(runId, { memoryBytes: 1 })])
   await removeSamples(sql, [old.jobId])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { countWaitSql, estimateWait, parseWaits } from '../../../src/domain/usage/waits.ts'
 import { createDatabase } from '../../support/database.ts'
 
-test('percentiles of waits are exact within a factor of 1.2', async () => {
+test('percentiles of waiting times are exact to within a factor of 1.2', async () => {
   await using database = await createDatabase()
   const countAll = async (waits: readonly number[]) => {
     const [row] = await database.db.sql.query<{ counts: string }>(

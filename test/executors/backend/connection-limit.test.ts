@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { limitConnections } from '../../../src/executors/backend/connection-limit.ts'
 
-it('the number of connections to ports is limited, and only a few of them begin at the same time', async () => {
+it('the number of connections to ports is limited, and so is the number that begin at the same time', async () => {
   const connect = limitConnections('on gpu1')
   let [beginning, most] = [0, 0]
   const make = async () => {

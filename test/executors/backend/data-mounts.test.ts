@@ -29,7 +29,7 @@ const refusal = (data: readonly string[], rules: Partial<DataRules> = {}) =>
   )
 
 describe('the source of a data mount', () => {
-  it('must lie below a configured root after resolving links', async () => {
+  it('must be below a configured root after links are resolved', async () => {
     await symlink('/etc', join(root, 'out'))
     await mkdir(join(directory, 'beside'))
     await symlink(join(directory, 'beside'), join(root, 'aside'))
@@ -46,7 +46,7 @@ describe('the source of a data mount', () => {
     expect(await refusal(['other:/d'])).toBe('data other:/d: the data root other does not exist; there are data')
   })
 
-  it.runIf(process.getuid?.() === 0)('must be a folder that the account can enter', async () => {
+  it.runIf(process.getuid?.() === 0)('must be a folder that the account of the job can enter', async () => {
     const account = await findAccount('nobody', singleUserRules)
     await mkdir(join(root, 'alice', 'private'), { recursive: true })
     await chown(join(root, 'alice'), 12345, 12345)
@@ -81,7 +81,7 @@ describe('a data mount on another machine', () => {
   const chosen = (entry: string, given: Partial<DataRules> = {}) =>
     mountRoots([entry], { ...rules, ...given }).mounts.map(({ source, target }) => `${source} ${target}`)
 
-  it.each(['sets:/d', 'sets/:/d', '/srv/sets:/d'])('must be a whole root: %s', (entry) =>
+  it.each(['sets:/d', 'sets/:/d', '/srv/sets:/d'])('is accepted if it is a whole data root: %s', (entry) =>
     expect(chosen(entry).join()).toMatch(/^\/srv\/sets\/? \/d$/),
   )
 
@@ -91,9 +91,9 @@ describe('a data mount on another machine', () => {
     ['/etc:/d', 'a job mounts a whole data root'],
     ['none:/d', 'the data root none does not exist; there are sets, home'],
     ['sets:/proc', '/proc is mounted too'],
-  ])('is refused otherwise: %s', (entry, message) => expect(() => chosen(entry)).toThrow(message))
+  ])('is refused if it is not a whole data root: %s', (entry, message) => expect(() => chosen(entry)).toThrow(message))
 
-  it('may be any folder for a single user without roots', () => {
+  it('may have any folder as its source for a single user without configured roots', () => {
     expect(chosen('/etc:/d', { roots: {}, hasUsers: false })).toEqual(['/etc /d'])
     expect(() => chosen('/etc:/d', { roots: {} })).toThrow('the configuration has none')
   })
@@ -113,7 +113,7 @@ describe.runIf(process.platform === 'linux' && architecture)('the script that ch
   }
   const identityOf = async (data: string) => (await openAll([data]))[0]?.identity ?? ''
 
-  it('runs the command if each mounted folder is the checked one', async () => {
+  it('runs the command if each mounted folder is the one that was checked', async () => {
     const pairs = [join(root, 'x'), await identityOf('data/x:/d'), root, await identityOf('data:/d')]
     expect(await run(root, ...pairs, '--', 'sh', '-c', 'pwd; echo "$0"', 'a b')).toBe(`${root}\na b\n`)
     expect(await run('.', '--', '/bin/echo', '--')).toBe('--\n')
@@ -132,11 +132,11 @@ describe.runIf(process.platform === 'linux' && architecture)('the script that ch
     expect(await run('.', join(root, 'none'), identity, '--', 'true')).toBe('125 mount\n')
   })
 
-  it('rejects a workdir that it cannot enter', async () => {
+  it('rejects a working directory that it cannot enter', async () => {
     expect(await run(join(root, 'none'), '--', 'true')).toBe('125 workdir\n')
   })
 
-  it('exits like a shell if the command cannot be executed', async () => {
+  it('exits with the codes of a shell if the command cannot be executed', async () => {
     await writeFile(result(), '')
     await writeFile(join(root, 'text'), 'no program', { mode: 0o644 })
     expect(await run('.', '--', 'no-such-command')).toBe('127 ')

@@ -23,7 +23,7 @@ function slowBackend() {
   return { describe, readings, later, answer: { version: '5', available: true, message: null } as const }
 }
 
-test('a backend is not queried again during a query', async () => {
+test('a backend is not queried again while a query is running', async () => {
   const { describe, readings, later, answer } = slowBackend()
   for (let call = 0; call < 5; call++) expect(await describe()).toMatchObject({ available: false })
   expect(readings).toHaveLength(1)
@@ -33,7 +33,7 @@ test('a backend is not queried again during a query', async () => {
   expect(readings).toHaveLength(2)
 })
 
-test('a slow backend is queried less often', async () => {
+test('a backend that responds slowly is queried less often', async () => {
   const { describe, readings, later, answer } = slowBackend()
   await describe()
   await later(2_000)

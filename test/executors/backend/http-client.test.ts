@@ -51,7 +51,7 @@ function put(body: AsyncIterable<Uint8Array>, signal?: AbortSignal) {
 const untilBlocked = (before = 0) => until(() => taken > before && clock.sleeping === 1, { what: 'the upload waits' })
 
 describe('a request with a streamed body', () => {
-  it('sends all pieces', async () => {
+  it('sends all pieces of the body', async () => {
     let bytes = 0
     answer = async (request, response) => {
       for await (const each of request as AsyncIterable<Buffer>) bytes += each.length
@@ -62,7 +62,7 @@ describe('a request with a streamed body', () => {
     expect(clock.sleeping).toBe(0)
   })
 
-  it('reads from its source only as fast as the backend reads, and continues while bytes move', async () => {
+  it('reads from its source only as fast as the backend reads, and continues as long as bytes are sent', async () => {
     let goOn: () => void = () => undefined
     const waitForTest = () =>
       new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ describe('a request with a streamed body', () => {
     await until(() => isClosed, { what: 'the source is closed' })
   })
 
-  it('fails if no response arrives within 30 s after its end', async () => {
+  it('fails if no response arrives within 30 s after the body was sent', async () => {
     answer = (request) => void request.resume()
     const sent = put(pieces(1)).catch((error: unknown) => error)
     await until(() => isClosed && clock.sleeping === 1, { what: 'the body is sent' })
@@ -118,7 +118,7 @@ describe('a request with a streamed body', () => {
     expect(taken).toBeLessThan(piecesMax)
   })
 
-  it('fails with the error of its source, and the backend gets no end of the body', async () => {
+  it('fails with the error of its source, and does not send the end of the body', async () => {
     let cuts = 0
     answer = (request) => void request.on('error', () => void cuts++).resume()
     const broken = async function* () {
@@ -129,7 +129,7 @@ describe('a request with a streamed body', () => {
     await until(() => cuts > 0, { what: 'the backend sees a broken connection' })
   })
 
-  it('ends when it is aborted', async () => {
+  it('ends when its signal is aborted', async () => {
     answer = (request) => void request.pause()
     const abort = new AbortController()
     const sent = put(pieces(piecesMax), abort.signal).catch((error: unknown) => error)

@@ -22,12 +22,12 @@ async function collect(pick: (found: FoundOutput) => boolean = () => true) {
   return { read, unread }
 }
 
-test('a second name of an output file has its content', async () => {
+test('a hard link of an output file has the content of the file', async () => {
   linkSync(join(cwd, 'a'), join(cwd, 'e'))
   expect(await collect()).toEqual({ read: { a: 'a', b: 'b', c: 'c', d: 'd', e: 'a' }, unread: [] })
 })
 
-test('files that grow to terabytes after they were found are reported as unread, and the others are read', async () => {
+test('files that grow to terabytes after the search are reported as unread, and the others are read', async () => {
   const found: string[] = []
   const pick = ({ path }: FoundOutput) => {
     if (found.push(path) === 4) for (const name of [found[1], found[3]]) truncateSync(join(cwd, name ?? ''), 2 ** 42)

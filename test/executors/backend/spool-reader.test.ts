@@ -83,7 +83,7 @@ test('the spool reader reads output written between the last read and the end of
   expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
 })
 
-test('the spool reader switches streams after complete lines, and continues an incomplete line first', async () => {
+test('the spool reader switches between streams after complete lines, and continues an incomplete line first', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntw')
@@ -106,7 +106,7 @@ test('the spool reader reports a truncated file as a gap, and reads the file fro
   await run.end()
 })
 
-test('the spool reader reports a loss once, at its position', async () => {
+test('the spool reader reports lost output once, at its position', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()

@@ -95,17 +95,17 @@ const giving = (status: number, body: string) => (response: ServerResponse) =>
   void response.writeHead(status, { 'content-length': Buffer.byteLength(body) }).end(body)
 
 describe.each<[string, (response: ServerResponse) => void]>([
-  ['a page', giving(200, '<html>Welcome</html>')],
-  ['a page with 404', giving(404, '<html>Not found</html>')],
-  ['JSON of something else', giving(200, '{"status":"ok"}')],
-  ['nothing', giving(200, '')],
+  ['a web page', giving(200, '<html>Welcome</html>')],
+  ['a web page with status 404', giving(404, '<html>Not found</html>')],
+  ['JSON of another program', giving(200, '{"status":"ok"}')],
+  ['an empty body', giving(200, '')],
   ['null', giving(200, 'null')],
   ['an empty list', giving(500, '[]')],
   ['500', giving(500, '{"message":"database is locked"}')],
   ['503', giving(503, '{"message":"starting"}')],
-  ['half an answer', (response) => void response.writeHead(200, { 'content-length': 100 }).end('[{"Id":')],
+  ['half a response', (response) => void response.writeHead(200, { 'content-length': 100 }).end('[{"Id":')],
   ['no HTTP', (response) => void response.socket?.end('garbage\r\n\r\n')],
-])('while the engine answers %s', (_, broken) => {
+])('while the engine responds with %s', (_, broken) => {
   it('a known run keeps its state, and an unknown run is reported as starting', async () => {
     await executor.start(run)
     expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
@@ -117,7 +117,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await executor.describe()).toMatchObject({ available: false })
   })
 
-  it('a start in flight waits and succeeds when the engine recovers', async () => {
+  it('a start that is under way waits, and succeeds when the engine recovers', async () => {
     engine.breaks = broken
     const starting = executor.start(run)
     await until(() => engine.isStarted, { what: 'the container is started' })
@@ -130,9 +130,9 @@ describe.each<[string, (response: ServerResponse) => void]>([
 })
 
 it.each([
-  ['its process is another one here', async () => 'f'.repeat(64), true],
-  ['its process is this one here', async () => (await readFile('/proc/self/cgroup', 'utf8')).trim(), false],
-])('the start of a run is as the engine says: %s', async (_, readId, isOfEngine) => {
+  ['its pid here belongs to another container', async () => 'f'.repeat(64), true],
+  ['its pid here belongs to the container', async () => (await readFile('/proc/self/cgroup', 'utf8')).trim(), false],
+])('the start of a run is read from the engine or from /proc: %s', async (_, readId, isOfEngine) => {
   await executor.start(run)
   const State = { ...started.State, Pid: process.pid, StartedAt: '2025-01-01T00:00:02Z' }
   engine.told[`/containers/${handle}/json`] = { ...started, Id: await readId(), State }
@@ -142,7 +142,7 @@ it.each([
   expect(Date.now() - startedMs > 364 * 86_400_000).toBe(isOfEngine)
 })
 
-it.each([502, 503, 504])('a start waits while the engine or its proxy answers %s', async (status) => {
+it.each([502, 503, 504])('a start waits while the engine or its proxy responds with %s', async (status) => {
   engine.broken = giving(status, '<html>Try again</html>')
   const told: string[] = []
   const starting = executor.start(run, undefined, (info) => void told.push(info))
@@ -172,7 +172,7 @@ it.each([
     { host: { cgroupControllers: [] } },
     ['memory', 'cpu', 'pids'],
   ],
-])('describe lists the limits that %s ignores', async (_, version, info, unenforced) => {
+])('the description of the executor lists the limits that %s ignores', async (_, version, info, unenforced) => {
   engine.told = { '/version': { Version: '20', ...version }, '/info': info, '/libpod/info': info }
   await executor.close()
   executor = await openOverEngine(directory, { image: 'i', clock: systemClock }) // with the fast clock it waits 50 ms for an answer
@@ -181,7 +181,7 @@ it.each([
   if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
 })
 
-it('describe warns if containers do not reach the server', async () => {
+it('the description of the executor warns if containers cannot reach the server', async () => {
   engine.told = { '/info': {} }
   const warnings = [expect.stringContaining('set server.publicUrl')]
   for (const [reachesServer, expected] of [
@@ -195,7 +195,7 @@ it('describe warns if containers do not reach the server', async () => {
   }
 })
 
-it('a refused start fails with the reason of the engine, even if its container cannot be removed', async () => {
+it('a start that the engine refuses fails with the reason of the engine, even if its container cannot be removed', async () => {
   engine.refuses = giving(500, '{"message":"device or resource busy"}')
   await expect(executor.start(run)).rejects.toThrow('device or resource busy')
 })

@@ -59,7 +59,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 
-describe.skipIf(engine === undefined)(`with ${engine}`, () => {
+describe.skipIf(engine === undefined)(`with ${engine},`, () => {
   contract('container', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     return {
@@ -94,7 +94,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
 
-    it('reaches its own ports, and none on which only the machine listens', async () => {
+    it('reaches its own ports, but no port on which only the machine listens', async () => {
       const handle = await start(sh('while :; do echo hello | nc -l -p 8080; done'))
       await untilState(executor, handle, 'running')
       const fetch = async () => {
@@ -125,7 +125,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(out).toBe('/usr/sbin:/usr/bin:/sbin:/bin\nyes\nyes/1\n')
     })
 
-    it('without inheritance has no variables of the image', async () => {
+    it('that inherits no environment has no variables of the image', async () => {
       const { out } = await finish({ command: ['/bin/env'], inheritEnvironment: false })
       expect(out).not.toMatch(/^PASSED=/m)
       expect(out).not.toContain('PATH=/usr/sbin:/usr/bin:/sbin:/bin')
@@ -140,24 +140,24 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(await finish(spec)).toMatchObject({ exitCode, stopped: false })
     })
 
-    it('over its memory limit is OOM_KILLED, if the engine reports it', async () => {
+    it('above its memory limit is OOM_KILLED, if the engine reports it', async () => {
       const { exitCode, cause } = await finish(sh('x=a; while :; do x=$x$x; done'))
       const isBlind = (await isPodman(asked())) && !existsSync('/sys/fs/cgroup/cgroup.controllers')
       expect([exitCode, cause]).toEqual([137, isBlind ? undefined : 'OOM_KILLED'])
     })
 
-    it('has the memory of the job as shared memory', async () => {
+    it('has shared memory of the size of the memory of its job', async () => {
       const resources = resourcesOf({ memoryBytes: 256 * 2 ** 20 })
       const { out } = await finish(sh('df -m /dev/shm | tail -n 1', { resources }))
       expect(out.split(/\s+/)[1]).toBe('256')
     })
 
-    it('ends itself after its maximum run time without a server', async () => {
+    it('ends after its maximum run time even without a server', async () => {
       const spec = sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })
       expect(await finish(spec)).toMatchObject({ exitCode: 137, stopped: false, cause: 'MAX_RUN_TIME' })
     })
 
-    it('leaves no child behind when it is stopped', async () => {
+    it('leaves no child process when it is stopped', async () => {
       const handle = await start(sh('setsid sleep 4242 & setsid sleep 4243 & echo up; wait'))
       await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
       await executor.stop(handle, 5_000)
@@ -178,7 +178,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(Buffer.from(out, 'latin1').equals(printed)).toBe(true)
     })
 
-    it('mounts data and writes copies of its output', async () => {
+    it('mounts data, and writes copies of its output to files', async () => {
       await mkdir(join(directory, 'sub'))
       await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
       const spec = { data: ['data/sub:/d'], stdinPath: '/d/in', stdoutPath: 'out', workdir: '/d' }
@@ -186,13 +186,13 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(await readFile(join(directory, 'sub', 'out'), 'utf8')).toBe('from the machine\ndone\n')
     })
 
-    it('mounts no path and no link outside the roots', async () => {
+    it('mounts no path and follows no link to a folder outside the roots', async () => {
       await symlink('/etc', join(directory, 'link'))
       for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
         expect(await refused(sh('true', { data: [data] }))).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
     })
 
-    it('runs scripts and ranks', async () => {
+    it('runs preLaunch, postLaunch and several ranks', async () => {
       await writeFile(join(directory, 'pre'), 'GREETING=hello\n')
       await writeFile(join(directory, 'post'), 'echo bye\n')
       const { out, exitCode } = await finish(
@@ -208,7 +208,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(exitCode).toBe(0)
     })
 
-    it('with a missing workdir, or a file as workdir, does not run', async () => {
+    it('does not run if its working directory is missing or is a file', async () => {
       for (const workdir of ['/nowhere', '/etc/passwd', '/bin/sh'])
         expect(await refused(sh('true', { workdir }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await finish(sh('pwd', { workdir: '/tmp/' }))).toMatchObject({ out: '/tmp\n' })
@@ -266,7 +266,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       engine.close()
     })
 
-    it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
+    it.runIf(process.getuid?.() === 0)('reads its closure, and writes data as its account on the machine', async () => {
       const shared = join(directory, 'shared')
       await mkdir(shared)
       await chmod(directory, 0o755)
@@ -291,7 +291,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       engine.close()
     })
 
-    it('whose server is killed while it copies the snapshot never starts, and the next start has all files', async () => {
+    it('whose server is killed while it copies the snapshot never starts, and the next start copies all files', async () => {
       const openSnapshot = openerOf({ a: { text: 'whole\n' }, b: { text: 'x'.repeat(2 ** 23) } })
       let sent = 0
       const slow = async function* (target?: SnapshotTarget) {
@@ -313,7 +313,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(await starting).toBe('failed')
     })
 
-    it('runs as the account of its user', async () => {
+    it('runs under the account of its user', async () => {
       const { out } = await finish(sh('id -u; id -g'), { unixUser: 'nobody' })
       expect(out).toBe(process.getuid?.() === 0 ? '65534\n65534\n' : '0\n0\n')
     })

@@ -47,7 +47,7 @@ it('a run starts on its node, and its handle names that node', async () => {
   expect(told).toEqual(['b: Pulling the image x'])
 })
 
-it('a start that fails names the machine, and another machine may start the run', async () => {
+it('a start that fails names the machine, and the run may start on another machine', async () => {
   const start = () => Promise.reject(new StartFailed('BACKEND_AWAY', 'no answer'))
   await expect(over({ a: machine({ start }) }).start({ ...runOf({}), nodes: ['a'] })).rejects.toMatchObject({
     reason: 'NODE_TROUBLE',
@@ -56,7 +56,7 @@ it('a start that fails names the machine, and another machine may start the run'
   await expect(over({}).start({ ...runOf({}), nodes: ['x'] })).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
 })
 
-it('a run is looked for on its nodes alone, if they are known', async () => {
+it('a run whose nodes are known is searched for only on those nodes', async () => {
   const find = async (runId: string) => `berth-${runId}`
   const executor = over({ a: machine({ find: never }), b: machine({ find }) })
   expect(await executor.find('r', ['b'])).toBe('b/berth-r')
@@ -64,7 +64,7 @@ it('a run is looked for on its nodes alone, if they are known', async () => {
   expect(await executor.find('r', ['gone'])).toBeNull()
 })
 
-it('a machine that does not answer delays no other, and its runs are unreachable', async () => {
+it('a machine that does not respond delays no other machine, and its runs are unreachable', async () => {
   const executor = over({ a: frozen, b: machine() })
   expect(await executor.inspect(['b/two', 'a/one', 'x/three', 'four'])).toEqual([
     { state: 'running', nativeId: 'two' },
@@ -78,7 +78,7 @@ it('a machine that does not answer delays no other, and its runs are unreachable
   expect(await executor.sample(runs)).toEqual([{}, {}])
 })
 
-it('lists, stops and removes runs under the name of their node', async () => {
+it('runs are listed, stopped and removed under the name of their node', async () => {
   const asked: string[] = []
   const a = machine({
     list: async () => [{ runId: 'one', handle: 'berth-one' }],
@@ -93,7 +93,7 @@ it('lists, stops and removes runs under the name of their node', async () => {
   await expect(executor.stop('x/berth-one', 0)).rejects.toThrow('names no engine for the node x')
 })
 
-it('passes on the events of all machines until it is cancelled', async () => {
+it('the events of all machines are passed on until the caller cancels', async () => {
   const watching = (handle: string) =>
     machine({
       async *watch(signal) {
@@ -110,7 +110,7 @@ it('passes on the events of all machines until it is cancelled', async () => {
   expect(seen.toSorted()).toEqual(['a/one', 'b/two'])
 })
 
-it('is available while one machine is, and names each that is not', async () => {
+it('the executor is available while one machine is, and names each machine that is not', async () => {
   const away = { version: null, available: false, message: 'Container engine unreachable: no answer' }
   const executor = over({ a: machine(), b: machine({ describe: async () => away }) })
   expect(await executor.describe()).toMatchObject({
@@ -124,7 +124,7 @@ it('is available while one machine is, and names each that is not', async () => 
   })
 })
 
-it('waits with the output of a run whose node the configuration does not name', async () => {
+it('the output of a run waits if the configuration does not contain the node of the run', async () => {
   const cancelled = new AbortController()
   const chunks = over({}).logs('x/one', null, cancelled.signal)[Symbol.asyncIterator]()
   const first = chunks.next()
@@ -132,7 +132,7 @@ it('waits with the output of a run whose node the configuration does not name', 
   expect(await first).toMatchObject({ done: true })
 })
 
-it('opens machines that are added, and closes those that are removed', async () => {
+it('connections are opened to machines that are added, and closed to machines that are removed', async () => {
   let engines = new Map([['b', 'ssh://b']])
   const log: string[] = []
   const executor = new MachinesExecutor({

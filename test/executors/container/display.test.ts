@@ -128,7 +128,7 @@ const withDisplay = (gpu = false, gpuIds: number[] = []) => runOf({ command: ['t
 const kept = async () => (await readdir(join(directory, 'stops'))).filter((name) => name !== '.orders')
 
 describe('a job with a display', () => {
-  it('shares only the socket of the display, which ends before the job', async () => {
+  it('shares with it only the socket of the display, which is closed before the job ends', async () => {
     const handle = await executor.start(withDisplay())
     expect([...engine.containers.keys()]).toEqual([`${handle}.x11`, handle])
     const [display, job] = [...engine.containers.values()].map(({ body }) => body)
@@ -158,7 +158,7 @@ describe('a job with a display', () => {
     expect(engine.containers.size).toBe(0)
   })
 
-  it('gives a display on a GPU the first GPU of the job', () => {
+  it('lets a display on a GPU use the first GPU of the job', () => {
     expect(makeDisplayBody(withDisplay(true, [5, 2]), 'display', {})).toMatchObject({
       Cmd: expect.arrayContaining(['0']),
       Env: [],
@@ -215,7 +215,7 @@ describe('a display', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('without a configured image is refused at the start and in the description', async () => {
+  it('without a configured image is refused in the description and at the start', async () => {
     const other = await open()
     expect(await other.describe()).toMatchObject({ displays: false })
     expect(await executor.describe()).toMatchObject({ displays: true })
@@ -228,7 +228,7 @@ describe('a display', () => {
     await expect(other.start(withDisplay())).rejects.toMatchObject({ reason: 'START_FAILED' })
   })
 
-  it('is kept after an aborted start, and reused by the next start or removed by find', async () => {
+  it('is kept after an aborted start, then used by the next start or removed by a search for the run', async () => {
     const unwanted = new AbortController()
     const run = withDisplay()
     const handle = `berth-${run.runId}`
@@ -246,7 +246,7 @@ describe('a display', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('without its job is listed with its run, and removed with it', async () => {
+  it('without its job is listed with its run, and is removed with it', async () => {
     const handle = await executor.start(withDisplay())
     engine.containers.delete(handle)
     expect(await executor.list?.()).toEqual([{ runId: handle.slice('berth-'.length), handle }])
@@ -255,7 +255,7 @@ describe('a display', () => {
     expect(engine.containers.size).toBe(0)
   })
 
-  it('that ended under an earlier server is made again', async () => {
+  it('that ended under an earlier server is created again', async () => {
     const run = withDisplay()
     const name = `berth-${run.runId}.x11`
     const left: Container = {

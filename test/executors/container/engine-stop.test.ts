@@ -11,14 +11,14 @@ import { listenAsEngine } from './fake-engine.ts'
 
 /** A container that ended before dockerd started. */
 it.each([
-  ['was killed with its machine', '\n', 255, true],
-  ['was killed by dockerd', '\n', 137, true],
-  ['got TERM from dockerd', 'ended TERM 0\n', 0, true],
-  ['ended by itself with 255', 'ended 255\n', 255, false],
-  ['lost its output, and then dockerd lost it', 'ended 141\n', 255, true],
-  ['ended by itself with 255 under an earlier version', 'ended\n', 255, false],
-  ['ended by itself with 3', 'ended 3\n', 3, false],
-])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
+  ['was killed with its machine was interrupted', '\n', 255, true],
+  ['was killed by dockerd was interrupted', '\n', 137, true],
+  ['got TERM from dockerd was interrupted', 'ended TERM 0\n', 0, true],
+  ['ended by itself with 255 was not interrupted', 'ended 255\n', 255, false],
+  ['lost its output, and then its dockerd, was interrupted', 'ended 141\n', 255, true],
+  ['ended by itself with 255 under an earlier version was not interrupted', 'ended\n', 255, false],
+  ['ended by itself with 3 was not interrupted', 'ended 3\n', 3, false],
+])('a container that %s', async (_, note, exitCode, expected) => {
   const directory = makeDirectory()
   const notes = await archive([{ path: notePath, mode: 0o666, text: note }])
   await listenAsEngine(directory, ({ url = '' }, response) => {

@@ -20,7 +20,7 @@ const running = {
 }
 
 describe('a connection to a container', () => {
-  it('that breaks before the container is checked again is refused', async () => {
+  it('is refused if it breaks before the container is checked again', async () => {
     const server = createServer()
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
@@ -43,7 +43,7 @@ describe('a connection to a container', () => {
 })
 
 describe('a command in a container', () => {
-  it('is killed once its engine has taken the order, and its exit code may stay unknown', async () => {
+  it('ends as soon as the engine accepts the order to kill it, and its exit code may stay unknown', async () => {
     const asked: string[] = []
     const connection = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
     const parts = partsOf(

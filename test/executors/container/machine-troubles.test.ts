@@ -26,14 +26,14 @@ const sound: EngineFacts = {
 it.each<[string, Partial<EngineFacts>, string[]]>([
   ['the oldest Docker', {}, []],
   [
-    'an older one',
+    'an older Docker',
     { name: 'Docker 20.4.1', version: '20.4.1' },
     ['Docker 20.4.1 is too old: update it to 20.10 or newer'],
   ],
-  ['a newer one', { version: '28.0.0-rc.1' }, []],
+  ['a newer Docker', { version: '28.0.0-rc.1' }, []],
   ['the oldest Podman', { version: '4.0.0', isPodman: true }, []],
   [
-    'an older one',
+    'an older Podman',
     { name: 'Podman 3.4.2', version: '3.4.2', isPodman: true },
     ['Podman 3.4.2 is too old: update it to 4.0 or newer'],
   ],
@@ -49,7 +49,7 @@ it.each<[string, Partial<EngineFacts>, string[]]>([
     { aheadMs: 3_600_000 },
     ['The clock of the machine is 3600 s ahead of that of the server: run "timedatectl set-ntp true" on both'],
   ],
-])('%s is judged', (_, facts, troubles) => {
+])('the check of a machine judges %s', (_, facts, troubles) => {
   expect(findTroubles({ ...sound, ...facts })).toEqual(troubles)
 })
 
@@ -82,7 +82,7 @@ it.each<[string, Partial<MachineLook>, Partial<EngineFacts>, boolean, string[]]>
     true,
     ['The engine gives containers no GPUs: driver error; repair the driver until "nvidia-smi" works there'],
   ],
-])('%s is judged', (_, look, facts, hasGpus, troubles) => {
+])('the check of a machine judges %s', (_, look, facts, hasGpus, troubles) => {
   expect(findTroubles({ ...sound, ...facts }, { ...unseen, ...look }, hasGpus)).toEqual(troubles)
 })
 
@@ -106,7 +106,7 @@ it.each<[string, string, ReturnType<typeof parseLook>]>([
     },
   ],
   ['nothing', '', { diskFree: null, gpus: [] }],
-])('a look at a machine sees %s', (_, seen, expected) => {
+])('the check of a machine reads %s', (_, seen, expected) => {
   expect(parseLook(seen)).toEqual(expected)
 })
 
@@ -115,7 +115,7 @@ beforeEach(async () => {
   directory = makeDirectory()
 })
 
-it('troubles stand in the description of the executor', async () => {
+it('the problems of machines are part of the description of the executor', async () => {
   await listenAsEngine(directory, answerFacts({ version: '19.3.1', aheadMs: -3_600_000 }))
   const executor = await openOverEngine(directory, { image: 'i', clock: systemClock })
   const { version, available, message } = await executor.describe()
@@ -126,9 +126,9 @@ it('troubles stand in the description of the executor', async () => {
 })
 
 it.each([
-  ['looks from the configured image, with limits', 'pool:1', ['sha256:pool']],
-  ['does not look without the configured image', 'absent', []],
-])('a check %s', async (_, image, images) => {
+  ['runs a container from the configured image, with limits', 'pool:1', ['sha256:pool']],
+  ['runs no container without the configured image', 'absent', []],
+])('the check of a machine %s', async (_, image, images) => {
   const bodies: { Image: string; HostConfig: object }[] = []
   const paths: string[] = []
   await listenAsEngine(directory, async (request, response) => {
@@ -151,7 +151,7 @@ it.each([
   expect(paths).toContain(prune)
 })
 
-it('a check of a machine whose disk is full names it', async () => {
+it('the check of a machine reports that its disk is full', async () => {
   await listenAsEngine(directory, (request, response) => {
     if (request.url?.includes('/containers/create'))
       return response.writeHead(500).end('{"message":"mkdir /var/lib/docker/x: no space left on device"}')

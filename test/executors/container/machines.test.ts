@@ -60,8 +60,8 @@ let placed = 0
 /** Runs take turns on the machines. */
 const nextNode = () => [names[placed++ % names.length] ?? '']
 
-describe.skipIf(lab === undefined)('with several machines', () => {
-  it.each(addresses)('berth node check describes %s', (name, address) => {
+describe.skipIf(lab === undefined)('with several machines,', () => {
+  it.each(addresses)('berth node check describes the machine %s', (name, address) => {
     const environment = { ...process.env, PATH: labPath }
     const check = [join(root, 'src/cli/main.ts'), 'node', 'check', '--image', 'localhost/bb:1', address]
     const answer = execFileSync(process.execPath, check, { env: environment, encoding: 'utf8' })
@@ -86,7 +86,7 @@ describe.skipIf(lab === undefined)('with several machines', () => {
     ],
     ['keeps its socket from the account', elsewhere, '', 'let nobody use the socket ("usermod -aG docker nobody")'],
     ['has no engine', `${address}.none`, '', 'start the engine there'],
-  ])('berth node check names the remedy if a machine %s', async (_, engine, option, remedy) => {
+  ])('berth node check names the remedy for a machine that %s', async (_, engine, option, remedy) => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-machines-'))
     const known = readFileSync(join(lab ?? '', 'known_hosts'), 'utf8')
       .trim()
@@ -147,7 +147,7 @@ describe.skipIf(lab === undefined)('with several machines', () => {
       expect((await read(executor, handle)).out).toBe('{"step":3}')
     })
 
-    it.each(names)('on %s is reached at its ports, and its machine is not', async (node) => {
+    it.each(names)('on %s can be reached at its ports, and ports of its machine cannot', async (node) => {
       const listen = 'echo up; while :; do nc -l -p 7070 -e cat; done'
       const handle = await start(node, sh(listen))
       await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
@@ -161,7 +161,7 @@ describe.skipIf(lab === undefined)('with several machines', () => {
       await expect(executor.connect?.(handle, 7070)).rejects.toThrow('The container of the run is not running')
     })
 
-    it.each(names)('on %s runs as the account there', async (node) => {
+    it.each(names)('on %s runs under the account of that name there', async (node) => {
       const handle = await start(node, sh('id -u; id -g'), { unixUser: 'nobody' })
       expect((await read(executor, handle)).out).toBe('65534\n65534\n')
     })
@@ -173,7 +173,7 @@ describe.skipIf(lab === undefined)('with several machines', () => {
       })
     })
 
-    it('mounts whole data roots alone', async () => {
+    it('mounts data only as whole data roots', async () => {
       await mkdir(join(directory, 'sub'))
       await expect(start(names[0] ?? '', { data: ['data/sub:/d'] })).rejects.toMatchObject({
         message: expect.stringContaining('on another machine a job mounts a whole data root'),
@@ -191,7 +191,7 @@ describe.skipIf(lab === undefined)('with several machines', () => {
       expect((await read(executor, again)).out).toBe('up\n')
     })
 
-    it('goes on while its machine is away, and loses no line', { timeout: 120_000 }, async () => {
+    it('continues while its machine is unreachable, and loses no line', { timeout: 120_000 }, async () => {
       const [name = ''] = names
       const handle = await start(name, sh('i=0; while [ $i -lt 80 ]; do i=$((i+1)); echo $i; sleep 0.2; done'))
       const output = read(executor, handle)

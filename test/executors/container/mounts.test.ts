@@ -99,7 +99,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     return `${name}:1`
   }
 
-  it('do not follow a link that replaces the folder right before the start', async () => {
+  it('follow no link that replaces the folder immediately before the start', async () => {
     beforeStart = async () => {
       beforeStart = async () => undefined
       await rename(join(root, 'x'), join(root, 'away'))
@@ -113,7 +113,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await finish({ data: ['data/x:/d'] })).toMatchObject({ end: { state: 'ended', exitCode: 0 }, out: 'own\n' })
   })
 
-  it('give no output files through a link that the job made', async () => {
+  it('give out no output files through a link that the job created', async () => {
     await mkdir(join(root, 'y', 'private'), { recursive: true })
     await writeFile(join(root, 'y', 'private', 'secret'), 'secret', { mode: 0o600 })
     const openSnapshot = openerOf({ 'sub/private/f': { text: 'x' } })
@@ -134,7 +134,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await collect('true')).toEqual(['f'])
   })
 
-  it('lead no refusal through a link of the image', async () => {
+  it('follow no link of the image to print the message of a refusal', async () => {
     const image = await makeImage('ln -s /d/written /.berth-note', 'LABEL a=b')
     beforeStart = async () => {
       beforeStart = async () => undefined
@@ -149,7 +149,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(outside)).toEqual(['secret'])
   })
 
-  it('lead no closure through a link of the image', async () => {
+  it('follow no link of the image to read a closure', async () => {
     const image = await makeImage('ln -s /d/written /.berth-closure.json', 'LABEL a=b')
     const command = ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"; ls /d']
     const { out } = await finish({ image, command, data: ['data/x:/d'] }, { closure: '{"step":3}' })
@@ -157,7 +157,9 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(out).toBe('{"step":3}own\n')
   })
 
-  it('never show a folder outside the roots while a job replaces it, in 60 tries', { timeout: 600_000 }, async () => {
+  it('never show a folder outside the roots while a job replaces the folder, in 60 tries', {
+    timeout: 600_000,
+  }, async () => {
     const loop = `cd /root && echo begun && until [ -e stop ]; do
       mv -T x r0; mv -T link x; usleep 150000; mv -T x link; mv -T r0 x; usleep 150000
     done`
@@ -183,7 +185,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(out).toBe('')
   })
 
-  it('contain no folder of a volume of the image', async () => {
+  it('may not contain the folder of a volume of the image', async () => {
     const image = await makeImage('true', 'VOLUME /d/made')
     const error = await start({ image, data: ['data/x:/d'] }).catch((cause: unknown) => cause)
     await engine.delete(`/images/${image}`)
@@ -191,7 +193,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(join(root, 'x'))).toEqual(['own'])
   })
 
-  it('contain no folder of the workdir of the image', async () => {
+  it('may not contain the working directory of the image', async () => {
     const image = await makeImage('true', 'WORKDIR /d/made')
     const { end } = await finish({ image, data: ['data/x:/d'] })
     await engine.delete(`/images/${image}`)
@@ -199,7 +201,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(join(root, 'x'))).toEqual(['own'])
   })
 
-  it('may contain the workdir, which must exist', async () => {
+  it('may contain the working directory of the job, which must exist', async () => {
     const command = ['/bin/sh', '-c', 'pwd; ls']
     expect(await finish({ command, data: ['data:/d'], workdir: '/d/x' })).toMatchObject({ out: '/d/x\nown\n' })
     const { end } = await finish({ data: ['data:/d'], workdir: '/d/none' })
@@ -214,7 +216,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     for (const each of ends) expect(each).toMatchObject({ end: { exitCode: 0 }, out: 'own\n' })
   })
 
-  it('do not change exit code 125 of the command', async () => {
+  it('do not change an exit code 125 of the command', async () => {
     const { end } = await finish({ command: ['/bin/sh', '-c', 'exit 125'], data: ['data/x:/d'] })
     expect(end).toMatchObject({ state: 'ended', exitCode: 125 })
   })

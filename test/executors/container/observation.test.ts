@@ -27,7 +27,7 @@ describe('the state of a container', () => {
   const seen = (state: Partial<Inspected['State']>, stopped = false) =>
     observeContainer(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
 
-  it('is converted from the state in the engine', () => {
+  it('is derived from the state that the engine reports', () => {
     expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
     expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
     expect(seen({ Status: 'paused' }).state).toBe('running')
@@ -41,13 +41,13 @@ describe('the state of a container', () => {
     })
   })
 
-  it('has an end that is not before its start, although the end comes from another clock', () => {
+  it('has an end that is not before its start, even if the end was read from another clock', () => {
     const startedAt = new Date('2026-01-01T00:00:02.004Z')
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
     expect(observeContainer(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
   })
 
-  it('has the cause MAX_RUN_TIME even if the engine recorded the start late', () => {
+  it('has the reason MAX_RUN_TIME even if the engine recorded the start late', () => {
     const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
     const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
@@ -55,7 +55,7 @@ describe('the state of a container', () => {
     expect(observeContainer(ended, known)).not.toHaveProperty('cause')
   })
 
-  it('has the digest of the image while it runs and at its end', () => {
+  it('has the digest of the image while the container runs and after its end', () => {
     const Config = { Labels: { 'berth.image-digest': 'sha256:1' } }
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
     for (const state of [{ Status: 'running' }, { ExitCode: 0 }])
@@ -70,7 +70,7 @@ describe('the state of a container', () => {
     })
   })
 
-  it('is unstarted if the engine could not start it', () => {
+  it('is unstarted if the engine could not start the container', () => {
     const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
     expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
     expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
@@ -94,7 +94,7 @@ describe('the state of a container', () => {
     expect(isUnstarted(inspected(cut))).toBe(false)
   })
 
-  it('must be known; an unknown one throws', () => {
+  it('is an error if the engine reports an unknown state', () => {
     expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
 })

@@ -45,7 +45,7 @@ describe('the output of a container', () => {
     maxLength: 20,
   })
 
-  it('is complete however the connection cuts it, and resumes at every position', async () => {
+  it('is complete wherever the connection breaks, and can be resumed at every position', async () => {
     await fc.assert(
       fc.asyncProperty(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), async (all, sizes) => {
         const whole = Buffer.concat(all.map(([stream, text]) => frame(stream, text)))
@@ -101,7 +101,7 @@ describe('the output of a container', () => {
     )
   })
 
-  it('without frames is an error that shows it', async () => {
+  it('without frames is an error that shows the output', async () => {
     await expect(readAll([Buffer.from('plain text of a terminal')], null)).rejects.toThrow(/without frames/)
   })
 })
@@ -113,7 +113,7 @@ describe('the description of a container', () => {
   const making = { image, account: null, mounts: [], cpusMax: null, isPodman: false, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
 
-  it('has the digest that the registry of the name gives the image', async () => {
+  it('has the digest under which the registry in the image name knows the image', async () => {
     const digests = ['registry.example/a@sha256:1', 'b@sha256:2']
     expect(chooseDigest('b:1', digests)).toBe('sha256:2')
     expect(chooseDigest('registry.example/a:1', digests)).toBe('sha256:1')
@@ -124,7 +124,7 @@ describe('the description of a container', () => {
     expect(body).toMatchObject({ Labels: { 'berth.image-digest': 'sha256:2' } })
   })
 
-  it('hides all GPUs from a job without GPUs, whatever image and job set', async () => {
+  it('hides all GPUs from a job without GPUs, whatever the image and the job set', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
     const without = await makeRequest(runOf({ command: ['true'], environment }), { ...making, ...limits })
     expect(without.body).toMatchObject({
@@ -150,7 +150,7 @@ describe('the description of a container', () => {
       })
   })
 
-  it('names the file for a refusal of the mount check at random, so that no image has a link there', async () => {
+  it('gives the file with the message of the mount check a random name, so that no image has a link there', async () => {
     const mounts = [{ source: '/data/x', target: '/d', identity: '1:2', below: null }]
     const make = () => makeRequest(runOf({ command: ['true'] }), { ...making, ...limits, mounts })
     const made = await Promise.all([make(), make()])
@@ -169,7 +169,7 @@ describe('the description of a container', () => {
     expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
   })
 
-  it('lets Open MPI oversubscribe cores, and run as root in images of root, unless the image sets otherwise', async () => {
+  it('lets Open MPI use more ranks than cores, and run as root in images of root, unless the image sets otherwise', async () => {
     const run = runOf({ command: ['true'], launcher: 'mpirun' })
     const own = 'OMPI_MCA_rmaps_base_oversubscribe'
     const namesOf = async (given: Partial<Image>) => {
@@ -215,7 +215,7 @@ describe('an unreachable engine', () => {
   })
 })
 
-describe('configured names', () => {
+describe('configured names:', () => {
   it.each([
     ['ubuntu', { fromImage: 'ubuntu', tag: 'latest' }],
     ['ubuntu:22.04', { fromImage: 'ubuntu:22.04' }],
@@ -223,7 +223,7 @@ describe('configured names', () => {
     ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
   ])('the image %s is pulled with one tag', (name, query) => expect(makePullQuery(name)).toEqual(query))
 
-  it('of engines come from the environment, and stay while containers may exist', async () => {
+  it('the address of an engine comes from the environment, and stays while containers may exist', async () => {
     const directory = makeDirectory()
     const XDG_RUNTIME_DIR = join(directory, 'run')
     expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
@@ -240,7 +240,7 @@ describe('configured names', () => {
   })
 
   it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(
-    'such as %s in DOCKER_HOST are refused when the engine is used',
+    'an address like %s in DOCKER_HOST is refused when the engine is used',
     async (address) => {
       const asked = new Engine(address, systemClock).get('/version')
       await expect(asked).rejects.toThrow(BackendUnreachable)
@@ -248,14 +248,14 @@ describe('configured names', () => {
     },
   )
 
-  it('of engines may contain spaces', async () => {
+  it('the address of an engine may contain spaces', async () => {
     await expect(new Engine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
       'ENOENT /no such/docker.sock',
     )
   })
 })
 
-describe('engine networks', () => {
+describe('the networks of an engine', () => {
   type Network = { Id: string; Name: string; Created: string }
 
   /** An engine that looks for no duplicates, like Docker's when requests come together. */
@@ -284,21 +284,21 @@ describe('engine networks', () => {
     return { engine, names: () => networks.map(({ Name }) => Name).toSorted() }
   }
 
-  it('exist once even if two servers make them at the same time', async () => {
+  it('exist once even if two servers create them at the same time', async () => {
     const { engine, names } = engineWith('other')
     await Promise.all([ensureNetworks(engine), ensureNetworks(engine)])
     expect(names()).toEqual(['berth', 'berth-in', 'other'])
   })
 
-  it('that exist twice are reduced to one', async () => {
+  it('are reduced to one if two exist', async () => {
     const { engine, names } = engineWith('berth', 'berth', 'berth-in', 'berth')
     await ensureNetworks(engine)
     expect(names()).toEqual(['berth', 'berth-in'])
   })
 })
 
-describe('the use of a container', () => {
-  it('is that of dockerd, with cgroups of version 1', () => {
+describe('the resource use of a container', () => {
+  it('is read from the statistics of dockerd, with cgroups version 1', () => {
     const stats = {
       read: '2026-11-24T18:41:19.168123988Z',
       cpu_stats: { cpu_usage: { total_usage: 314_512_738, usage_in_kernelmode: 20_000_000 }, online_cpus: 2 },
@@ -312,7 +312,7 @@ describe('the use of a container', () => {
     expect(parseStats(stats)).toEqual({ cpuSeconds: 0.314512738, memoryBytes: 540_672 })
   })
 
-  it('is that of dockerd, with cgroups of version 2', () => {
+  it('is read from the statistics of dockerd, with cgroups version 2', () => {
     const stats = {
       cpu_stats: { cpu_usage: { total_usage: 2_000_000_000 } },
       memory_stats: { usage: 10_485_760, stats: { anon: 4_194_304, inactive_file: 1_048_576 } },
@@ -320,7 +320,7 @@ describe('the use of a container', () => {
     expect(parseStats(stats)).toEqual({ cpuSeconds: 2, memoryBytes: 9_437_184 })
   })
 
-  it('is that of Podman', () => {
+  it('is read from the statistics of Podman', () => {
     const stats = {
       cpu_stats: { cpu_usage: { total_usage: 309_308_382, percpu_usage: [309_028_917, 279_465] }, online_cpus: 2 },
       memory_stats: { usage: 2_326_528, limit: 25_276_502_016 },

@@ -81,7 +81,7 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-it('pull: ALWAYS pulls an image that the engine has', async () => {
+it('with pull: ALWAYS an image is pulled even if it is present', async () => {
   engine.hasImage = true
   const unwanted = new AbortController()
   const run = runOf({ command: ['true'], pull: 'ALWAYS' })
@@ -91,7 +91,7 @@ it('pull: ALWAYS pulls an image that the engine has', async () => {
   await started
 })
 
-it('a pull has the credentials of the registry of its image', async () => {
+it('a pull uses the credentials of the registry of its image', async () => {
   const registryAuth = join(directory, 'config.json')
   const withAuths = await openOverEngine(directory, {
     name: 'auths',
@@ -142,7 +142,7 @@ it('a job waits while the engine has no addresses for its network', async () => 
 
 describe('the name of an image', () => {
   it.each(['get?names=slow:1&x=', '../events?x=', 'a/../b', 'x#y', '.', ''])(
-    'that would change the request to the engine is refused: %s',
+    'is refused if it would change the request to the engine: %s',
     async (image) => {
       const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
       expect(error).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
@@ -157,7 +157,7 @@ describe('a registry', () => {
   }
   const unreachable = 'Get "https://r.test/v2/": dial tcp 192.0.2.1:443: connect: connection refused'
 
-  it('is retried with growing pauses while unreachable, and all waiting runs report it', async () => {
+  it('is retried with growing pauses while it is unreachable, and all waiting runs report that', async () => {
     await executor.close()
     executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
     const told: string[] = []
@@ -186,7 +186,7 @@ describe('a registry', () => {
   })
 
   it.each(['denied', 'an image of 429 timeouts was not found', 'no basic auth credentials'])(
-    'fails the start at once if it answers "%s"',
+    'fails the start at once if it responds with "%s"',
     async (error) => {
       const starting = begin(new AbortController())
       await pulls(1)
@@ -209,7 +209,7 @@ describe('a registry', () => {
     expect(engine.asked).not.toContain('POST /images/create')
   })
 
-  it('on this machine is used if the configuration names it, or contains the image', async () => {
+  it('on this machine is used if the configuration names the registry or the image', async () => {
     for (const options of [{ image: 'slow:1', registries: ['127.0.0.1:9'] }, { image: '127.0.0.1:9/x' }]) {
       await executor.close()
       executor = await openOverEngine(directory, { ...options, clock: systemClock })
@@ -223,7 +223,7 @@ describe('a registry', () => {
   })
 })
 
-it('a pull says how many bytes have arrived, once in a few seconds', async () => {
+it('a pull reports every few seconds how many bytes have arrived', async () => {
   const unwanted = new AbortController()
   const told: string[] = []
   const starting = begin(unwanted, (info) => told.push(info))
@@ -249,7 +249,7 @@ describe('an aborted start', () => {
     await pulls(0)
   })
 
-  it('leaves the pull to the other runs that wait for it', async () => {
+  it('leaves the pull to the other runs that wait for the image', async () => {
     const [one, other] = [new AbortController(), new AbortController()]
     const told: string[] = []
     const first = begin(one, (info) => told.push(info))
@@ -273,7 +273,7 @@ describe('an aborted start', () => {
     expect(await starting).toBeInstanceOf(StartFailed)
   })
 
-  it('continues while a frozen engine may have its container', async () => {
+  it('continues while a frozen engine may have created its container', async () => {
     engine.hasImage = true
     const unwanted = new AbortController()
     let isOver = false
@@ -336,12 +336,12 @@ describe('a start that fails', () => {
     expect(await readdir(join(directory, 'stops'))).toEqual([])
   })
 
-  it('has the reason START_FAILED if its image or container was just removed', async () => {
+  it('has the reason START_FAILED if its image or container was just removed by others', async () => {
     Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.writeHead(404).end() })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'START_FAILED' })
   })
 
-  it('leaves no files of its run after an abort', async () => {
+  it('leaves no files of its run after it was aborted', async () => {
     const unwanted = new AbortController()
     const create = (response: ServerResponse) => {
       unwanted.abort()
@@ -355,7 +355,7 @@ describe('a start that fails', () => {
 })
 
 describe('a helper container that inspects an image', () => {
-  it('is removed by the next server if its creator died', async () => {
+  it('is removed by the next server if the server that created it died', async () => {
     Object.assign(engine, { hasImage: true })
     Object.assign(engine, { create: (response: ServerResponse) => void response.writeHead(500).end() })
     await begin(new AbortController())
@@ -387,7 +387,7 @@ describe('a helper container that inspects an image', () => {
 })
 
 describe('an unreachable engine', () => {
-  it('implies that a run without a recorded order has no container', async () => {
+  it('has no container of a run for which no order was recorded', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()
     engine = await startEngine()

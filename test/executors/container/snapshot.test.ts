@@ -80,7 +80,7 @@ async function startEngine() {
 }
 
 describe('a container with a snapshot', () => {
-  it('that its creator left behind is removed when its files no longer grow, and is created again', async () => {
+  it('that a dead server left behind is removed when its files no longer grow, and is created again', async () => {
     engine.status = 'created'
     // Measured at first, and each time that it may be late.
     engine.sizes = [0, 10, 20, 20]
@@ -88,7 +88,7 @@ describe('a container with a snapshot', () => {
     expect(engine).toMatchObject({ status: 'running', created: 1, removed: 1, sizes: [] })
   })
 
-  it('is removed if the engine refuses the files, and the job waits while its disk is full', async () => {
+  it('is removed if the engine refuses the files; while the disk of the engine is full, the job waits', async () => {
     engine.take = (_, response) => void response.writeHead(500).end('{"message":"write /a: no space left on device"}')
     await expect(executor.start(newRun())).rejects.toMatchObject({ reason: 'BACKEND_AWAY' })
     expect(engine).toMatchObject({ status: null, removed: 1 })
@@ -104,7 +104,7 @@ describe('a container with a snapshot', () => {
     expect(engine.status).toBeNull()
   })
 
-  it('is removed if its start is no longer wanted', async () => {
+  it('is removed if its start was aborted', async () => {
     let taken = 0
     engine.take = (request) => void request.on('error', () => undefined).once('data', () => void taken++)
     const endless = async function* () {
@@ -126,7 +126,7 @@ describe('a container with a snapshot', () => {
     expect(engine.created).toBe(0)
   })
 
-  it('needs a user whose number the files of the image give', async () => {
+  it('is refused if the image does not say which number its user has', async () => {
     engine.user = 'app'
     await expect(executor.start(newRun())).rejects.toMatchObject({
       reason: 'BAD_SPEC',

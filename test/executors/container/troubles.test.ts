@@ -91,14 +91,14 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-test('a stop that cannot be recorded stops the container, and rejects', async () => {
+test('a stop order that cannot be recorded stops the container, and the call fails', async () => {
   await mkdir(join(directory, 'stops', `${handle}.${process.pid}.0`))
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
 })
 
-test('KILL is sent on time even if the stop can be neither read nor written', async () => {
+test('KILL is sent on time even if the stop order can be neither read nor written', async () => {
   await mkdir(join(directory, 'stops', `${handle}.stop`))
   engine.ignoresTerm = true
   await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
@@ -133,7 +133,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
   return chunks
 }
 
-test('output has a gap if the container is removed before all was read', async () => {
+test('the output has a gap if the container is removed before all output was read', async () => {
   engine.isRemoved = true
   expect(await chunksOf({ bytes: 6 })).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 6, lost: true } }])
   engine.isRemoved = false
@@ -143,19 +143,19 @@ test('output has a gap if the container is removed before all was read', async (
   expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
 })
 
-test('output has a gap if the container is removed before any was read', async () => {
+test('the output has a gap if the container is removed before any output was read', async () => {
   engine.isRemoved = true
   expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
 })
 
-test('the gap of a missing container is reported once, for all servers', async () => {
+test('the gap of a removed container is reported once by all servers together', async () => {
   engine.isRemoved = true
   const [gap] = await chunksOf({ bytes: 6 })
   expect(gap).toMatchObject({ gap: 'LOST' })
   expect(await chunksOf(gap?.next)).toEqual([])
 })
 
-test('output ends with the container even if the engine keeps the connection open', async () => {
+test('the output ends with the container even if the engine keeps the connection open', async () => {
   await observe(executor, handle)
   const reading = read(executor, handle)
   await executor.stop(handle, 600_000)

@@ -41,20 +41,20 @@ const isAlive = (pid: number) => {
   }
 }
 
-it('ssh never asks, forwards the socket, and takes no name for an option', () => {
+it('ssh asks no questions, forwards the socket of the engine, and gets the host name after "--"', () => {
   const words = sshArguments({ ...to, port: '2222' }, '/tmp/s')
   expect(words).toEqual(expect.arrayContaining(['-N', 'BatchMode=yes', 'ExitOnForwardFailure=yes']))
   expect(words.join(' ')).toMatch(/-l ann -p 2222 -L \/tmp\/s:\/var\/run\/docker.sock -- gpu1$/)
 })
 
-it('ssh gets no secret of the server', async () => {
+it('the environment of ssh contains no secret of the server', async () => {
   await open('env >"$DIRECTORY/env"; exec sleep 600')
   const given = await until(() => readFile(join(directory, 'env'), 'utf8').catch(() => ''), { what: 'ssh runs' })
   expect(given).toContain('SSH_AUTH_SOCK=/agent\n')
   expect(given).not.toContain('BERTH_S3_SECRET')
 })
 
-it('ssh is started again when it ends, and its last words are the reason', async () => {
+it('ssh is started again when it ends, and its last message is shown as the reason', async () => {
   const one = await open(
     'echo x >>"$DIRECTORY/starts"; echo "connect to host gpu1 port 22: No route to host" >&2; exit 255',
   )
@@ -62,7 +62,7 @@ it('ssh is started again when it ends, and its last words are the reason', async
   expect(one.explain()).toBe('ssh to gpu1: connect to host gpu1 port 22: No route to host')
 })
 
-it('ssh and the folder of the socket are gone when the tunnel is closed', async () => {
+it('ssh and the folder of its socket are removed when the tunnel is closed', async () => {
   const one = await open('echo $$ >"$DIRECTORY/pid"; exec sleep 600')
   const pid = await until(async () => Number(await readFile(join(directory, 'pid'), 'utf8').catch(() => 0)), {
     what: 'ssh runs',
@@ -72,7 +72,7 @@ it('ssh and the folder of the socket are gone when the tunnel is closed', async 
   await expect(readFile(dirname(one.socketPath))).rejects.toThrow('ENOENT')
 })
 
-describe('a message', () => {
+describe('an error message of ssh', () => {
   it.each([
     ['@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @', 'the host key of gpu1 has changed'],
     ['Host key verification failed.', 'the host key of gpu1 is not known; run "ssh ann@gpu1" once'],
@@ -80,11 +80,11 @@ describe('a message', () => {
     ['channel 2: open failed: connect failed: open failed', 'let ann use the socket ("usermod -aG docker ann")'],
     ['channel 2: open failed: administratively prohibited: x', 'AllowStreamLocalForwarding'],
     ['berth: 1: ssh: not found', 'install openssh-client'],
-  ])('names the machine and the remedy for "%s"', (said, remedy) => {
+  ])('becomes a message with the machine and the remedy: "%s"', (said, remedy) => {
     expect(explainSsh(said, to)).toContain(remedy)
   })
 
-  it('about a changed host key is not hidden by the lines after it', async () => {
+  it('about a changed host key is found although other lines follow it', async () => {
     const one = await open(
       'echo "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @" >&2; echo "Host key verification failed." >&2; exit 255',
     )

@@ -101,7 +101,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
       (handle) => engine.post(`/containers/${handle}/kill`, { signal: 'KILL' }).then(() => undefined),
     ],
     ['is removed', 'sleep 1000', (handle) => engine.delete(`/containers/${handle}`, { force: true })],
-  ])('ends with its job without the server when that %s, and is removed with it', async (_, command, end) => {
+  ])('ends with its job without the server when the job %s, and is removed with it', async (_, command, end) => {
     const before = await volumes()
     const handle = await executor.start(runOf(sh(command)))
     await end(handle)
@@ -112,7 +112,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(await volumes()).toBe(before)
   })
 
-  it('that dies does not end its job, which reports the loss at its end', async () => {
+  it('that dies does not end its job, and the job reports the loss at its end', async () => {
     const handle = await executor.start(
       // Podman notices the end of a container a moment after those who spoke with it.
       runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
@@ -124,14 +124,14 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(await untilEnded(executor, handle)).not.toHaveProperty('cause')
   })
 
-  it('exists once for a run that several servers start at once', async () => {
+  it('is started once for a run that several servers start at the same time', async () => {
     const run = runOf(sh(asksForIt))
     const handles = await Promise.all([1, 2, 3].map(() => executor.start(run)))
     expect(new Set(handles).size).toBe(1)
     expect((await read(executor, handles[0] ?? '')).out).toBe('1\n')
   })
 
-  it('without its job is taken over by the next start, or removed by find', async () => {
+  it('without its job is used by the next start, or removed by a search for the run', async () => {
     const left = async () => {
       const run = runOf(sh(asksForIt))
       const unwanted = new AbortController()

@@ -134,12 +134,12 @@ it.each([
   ['lines that are not closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
   ['a closure that the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
   ['a closure that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
-  ['a large one before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
+  ['a large closure before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
   ['a closure that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
   ['nothing of the deepest object that the API accepts', `${nested(64)}\n`, nested(64)],
   ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
   ['an empty file', '', null],
-])('the unsent closures of a file are read without %s', async (_, text, closure) => {
+])('the unsent closures in a file are read without %s', async (_, text, closure) => {
   const unsentFile = join(own.directory, 'unsent')
   await writeFile(unsentFile, text)
   expect(readUnsent({ unsentFile })).toBe(closure)
@@ -158,6 +158,6 @@ it('a module that only waits for its signal runs until the signal', async () => 
   expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0, stopped: true })
 })
 
-it('a run without an unsent file has no unsent closure', () => {
+it('a run without a file of unsent closures has no unsent closure', () => {
   expect(readUnsent({ unsentFile: join(own.directory, 'nothing') })).toBeNull()
 })

@@ -65,7 +65,7 @@ def resume(closure, job):
     expect(await runModule(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
   })
 
-  it('that is missing or has no handler fails with a message', async () => {
+  it('that is missing or contains no handler fails with a message', async () => {
     const none = { exitCode: 126, err: expect.stringContaining('@berth.handler') }
     expect(await runModule('x = 1')).toMatchObject(none)
     expect(await runModule('syntax error')).toMatchObject({
@@ -76,7 +76,7 @@ def resume(closure, job):
     expect(await runModule(null, { name: 'missing.py' })).toMatchObject(missing)
   })
 
-  it('saves a closure while the server is unreachable, also before a kill', async () => {
+  it('saves a closure while the server is unreachable, even if it is killed later', async () => {
     const source = `import berth, time
 @berth.handler
 def run(input, job):

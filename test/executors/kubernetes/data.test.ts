@@ -26,7 +26,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
   const start = (text: string, data: string, more: Parameters<typeof runOf>[0] = {}) =>
     executor.start(runOf({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
 
-  it('mounts data below a root, and rejects paths and links that lead outside', async () => {
+  it('mounts data below a root, and rejects paths and links that lead outside the root', async () => {
     await mkdir(join(directory, 'sub'))
     await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
     await symlink('/etc', join(directory, 'link'))
@@ -40,7 +40,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
       await expect(start('true', data)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
   })
 
-  it('does not follow a link that replaces its folder after the check', async () => {
+  it('does not follow a link that replaces a mounted folder after the check', async () => {
     const { metadata } = await onlyNode()
     const [folder, outside] = [join(directory, 'exchanged'), await mkdtemp(join(tmpdir(), 'berth-outside-'))]
     await mkdir(folder)

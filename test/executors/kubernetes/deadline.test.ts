@@ -42,20 +42,20 @@ describe('the run time of a command in a pod', () => {
   const moment = (second: string) => new Date(`2026-01-01T00:00:${second}Z`)
 
   test.each([
-    ['tells its life', 'MAX_RUN_TIME\nRAN 425', '05.250'],
-    ['reports it last', 'RAN 310\nRAN 475', '05.750'],
-    ['says a shorter one, as a job could', 'RAN 0', '04.000'],
-    ['says a longer one, as a job could', 'RAN 999999999999', '06.000'],
-    ['says no number', 'RAN -1', '05.000'],
-    ['says nothing', '', '05.000'],
-  ])('matches the seconds of the kubelet if its supervisor %s', (_, said, end) => {
+    ['reports the run time with its reason', 'MAX_RUN_TIME\nRAN 425', '05.250'],
+    ['reports the run time twice', 'RAN 310\nRAN 475', '05.750'],
+    ['reports too short a run time, as a job could', 'RAN 0', '04.000'],
+    ['reports too long a run time, as a job could', 'RAN 999999999999', '06.000'],
+    ['reports an invalid run time', 'RAN -1', '05.000'],
+    ['reports nothing', '', '05.000'],
+  ])('lies within the times that the kubelet reports if the supervisor %s', (_, said, end) => {
     expect(interpretPod(ended(said), known(0))).toMatchObject({
       kind: 'over',
       ended: { startedAt: moment('01'), finishedAt: moment(end) },
     })
   })
 
-  test('begins no earlier than the request for its pod, within the same second', () => {
+  test('begins no earlier than the request for the pod, within the same second', () => {
     const running = { startedAt: '2026-01-01T00:00:01Z' }
     const asked = ended('RAN 425', '2026-01-01T00:00:01.400Z')
     const runs: Pod = {
@@ -81,7 +81,7 @@ describe('a terminated container whose end the kubelet never reports', () => {
     })
   })
 
-  test('keeps its state on an unreachable node', () => {
+  test('keeps its state if its node is unreachable', () => {
     expect(interpretPod(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
   })
 

@@ -121,7 +121,7 @@ describe('the pod of a job with a display', () => {
     return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [], nowMs: 0 }, 0)
   }
 
-  it('has a second container without requests and capabilities, which shares one folder', () => {
+  it('has a second container without requests and capabilities, and one folder that both share', () => {
     expect(described(false)).toMatchObject({
       spec: {
         volumes: expect.arrayContaining([{ name: 'display', emptyDir: {} }]),
@@ -150,7 +150,7 @@ describe('the pod of a job with a display', () => {
     expect(displayScript).toContain('$$')
   })
 
-  it('gives a display on a GPU all GPUs of the node and the id of its GPU', () => {
+  it('gives a display on a GPU all GPUs of the node, and the id of the GPU of the job', () => {
     const { spec } = described(true) as { spec: { containers: { command: string[]; env: object[] }[] } }
     const display = spec.containers[1]
     expect(display?.command.at(-1)).toBe('TOLD')

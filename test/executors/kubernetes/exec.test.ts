@@ -80,7 +80,7 @@ function forward(socket: WebSocket, port: number): void {
 
 const exec = (...command: string[]) => execInPod(handle, { command, size: null, unixUser: null }, cluster)
 
-test('a command has the environment and the directory of the job, its input and its exit code', async () => {
+test('a command has the environment and the directory of the job, reads its stdin, and returns its exit code', async () => {
   const script = 'cat; pwd; echo $BERTH_RUN $BERTH_REPLICA $MASTER_ADDR; echo err >&2; exit 5'
   const process = await exec('/bin/sh', '-c', script)
   process.stdin.end(Buffer.alloc(1_000_000, 'x\n'))
@@ -90,7 +90,7 @@ test('a command has the environment and the directory of the job, its input and 
   expect(out.replaceAll('x\n', '')).toBe(`${directory}\n1 0 localhost\n`)
 })
 
-test('a command that a signal ends has 128 and its number as exit code, and no message', async () => {
+test('a command ended by a signal has the exit code 128 plus the number of the signal, and no message', async () => {
   const process = await exec('/bin/sh', '-c', 'kill -TERM $$')
   expect([await buffer(process.stdout), process.stderr && (await text(process.stderr))]).toEqual([Buffer.of(), ''])
   expect(await process.exitCode).toBe(143)
@@ -103,7 +103,7 @@ test('a terminal is requested with its size', async () => {
   expect(asked[0]?.search).toMatch(/&container=job&stdin=true&stdout=true&stderr=false&tty=true$/)
 })
 
-test.each(['end', 'cut'] as const)('a command does not outlive its session: %s', async (how) => {
+test.each(['end', 'cut'] as const)('a command ends with its session: %s', async (how) => {
   const process = await exec('/bin/sh', '-c', 'trap "" TERM HUP; echo $$; while :; do sleep 0.1; done')
   const [pid] = await once(process.stdout, 'data')
   if (how === 'end') await process.end()
@@ -126,7 +126,7 @@ test('a signal reaches the command', async () => {
   expect(await process.exitCode).toBe(7)
 })
 
-test('a run that an earlier server started runs nothing', async () => {
+test('no command is started in a run that an earlier version started', async () => {
   await writeFile(join(directory, 'run/command'), 'exec env echo again\n')
   const process = await exec('true')
   expect([await text(process.stdout), process.stderr && (await text(process.stderr))]).toEqual([
@@ -136,7 +136,7 @@ test('a run that an earlier server started runs nothing', async () => {
   expect(await process.exitCode).toBe(126)
 })
 
-test('a pod that is absent or does not run is refused', async () => {
+test('a command is refused if the pod is absent or does not run', async () => {
   server.items['pods'] = [{ metadata: { name: `${handle}-0` }, status: {} }]
   await expect(exec('true')).rejects.toThrow(SessionRefused)
   server.answers = (_request, response) => {
@@ -147,7 +147,7 @@ test('a pod that is absent or does not run is refused', async () => {
   await expect(connectToPod('../secrets', 80, cluster)).rejects.toThrow(SessionRefused)
 })
 
-test('a connection carries bytes both ways, and names a port that refuses', async () => {
+test('a connection carries bytes in both directions, and a port that refuses is named', async () => {
   const echo = createServer((socket) => socket.once('data', (data) => socket.end(data)))
   echo.listen(0, '127.0.0.1')
   await once(echo, 'listening')

@@ -89,7 +89,7 @@ test('a run reports the digest of the image of its pods', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running', imageDigest: 'sha256:1' })
 })
 
-test('a gang waits while its pods get nodes one after the other', async () => {
+test('a gang waits while its pods get their nodes one after the other', async () => {
   server.items['pods'] = [placed(0, 2_000), placed(1, 30), nowhere(2)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: '0/1 nodes are available' })
   expect(server.patches).toEqual([])
@@ -111,7 +111,7 @@ test('a gang is stopped if no further pod gets a node, and fails as NOT_TOGETHER
   })
 })
 
-test('a gang whose start was abandoned does not begin when its last pod comes up', async () => {
+test('a gang whose start was aborted does not begin when its last pod is ready', async () => {
   const pods = [placed(0, 2_000), placed(1, 610), placed(2, 1)]
   server.items['pods'] = pods.map((pod) => ({
     ...pod,
@@ -123,7 +123,7 @@ test('a gang whose start was abandoned does not begin when its last pod comes up
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', message: 'no place' })
 })
 
-test('a gang whose node becomes unreachable before it began reports neverBegan, and stays stopped after a stop', async () => {
+test('a gang whose node becomes unreachable before it began reports neverBegan, and stays stopped after a stop order', async () => {
   const pods = [placed(0, 60), placed(1, 50), placed(2, 40)]
   server.items['pods'] = pods
   server.items['nodes'] = [
@@ -146,12 +146,12 @@ const alone = {
   terminated: { exitCode: 143, reason: 'Error', message: 'NOT_TOGETHER\n', finishedAt: ago(0) },
 }
 
-test('a pod whose wait times out fails the gang as NOT_TOGETHER', async () => {
+test('a pod that waits too long for the others fails the gang as NOT_TOGETHER', async () => {
   server.items['pods'] = [placed(0, 4_000, alone), nowhere(1), nowhere(2)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', reason: 'NOT_TOGETHER' })
 })
 
-test('a pod whose wait times out after others began interrupts the run', async () => {
+test('a pod that waits too long after others began interrupts the run', async () => {
   const others = [placed(1, 4_000), placed(2, 4_000)].map((pod) => ({
     ...pod,
     metadata: { ...pod.metadata, annotations: { [annotations.begin]: '10.0.0.0' } },

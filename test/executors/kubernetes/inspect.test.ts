@@ -65,7 +65,7 @@ test.each([
   ['Unknown', 30],
   ['True', 0],
 ] as const)(
-  'a pod without an image, whose node is ready: %s, is deleted with a grace of %i s',
+  'a pod without an image (its node is ready: %s) is deleted with a grace period of %i s',
   async (ready, grace) => {
     const pod = makePod({ waiting: { reason: 'ImagePullBackOff' } })
     server.items['pods'] = [pod]
@@ -88,14 +88,14 @@ test.each([
   },
 )
 
-test('a node that is not ready still reports its pods', async () => {
+test('the pods of a node that is not ready are still reported', async () => {
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.items['nodes'] = [node('False')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
   expect(await executor.capacity?.()).toMatchObject([{ state: 'CORDONED' }])
 })
 
-test('a node with the GPU taint accepts only jobs with GPUs, and a node with another taint no jobs', async () => {
+test('a node with the GPU taint accepts only jobs with GPUs, and a node with another taint accepts no jobs', async () => {
   const tainted = (key: string, effect: string) => ({ ...node('True'), spec: { taints: [{ key, effect }] } })
   server.items['nodes'] = [
     tainted('nvidia.com/gpu', 'NoSchedule'),
@@ -112,7 +112,7 @@ test('a node with the GPU taint accepts only jobs with GPUs, and a node with ano
   ])
 })
 
-test('a waiting pod is reported with the latest event of the kubelet', async () => {
+test('a waiting pod is reported with the latest event of its kubelet', async () => {
   const told = (uid: string, reason: string, second: number) => ({
     involvedObject: { uid },
     reason,
@@ -137,7 +137,7 @@ const onSlowNode = (state: State, phase = 'Running') => {
 }
 const slowAgo = (seconds: number) => new Date(Date.now() - (7_200 + seconds) * 1_000).toISOString()
 
-test('a pod on a node with a slow clock starts at its placement, and runs for the duration that its node reports', async () => {
+test('a pod on a node with a slow clock starts at its placement, and has the duration that its node reports', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
   const running = await observe(executor, handle)
@@ -216,7 +216,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
 }
 
 test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
-  'output of a pod that was removed before it was read has one gap, from %j',
+  'the output of a pod that was removed before it was read has one gap, from position %j',
   async (from) => {
     const chunks = await chunksOf(from)
     expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
@@ -224,7 +224,7 @@ test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
   },
 )
 
-test('output of a run that was stopped before it began has no gap', async () => {
+test('the output of a run that was stopped before it began has no gap', async () => {
   const labels = { [podLabels.handle]: handle }
   const metadata = { name: handle, labels, annotations: { [annotations.withdrawn]: 'yes' } }
   server.items['secrets'] = [{ metadata }]
@@ -235,7 +235,7 @@ test.each<[string, State, object[]]>([
   ['that runs', { running: { startedAt: '2026-01-01T00:00:00Z' } }, [{ gap: 'LOST', bytes: 0 }]],
   ['whose command has not begun', waiting, []],
 ])(
-  'output of a pod %s and is removed before it was read has a gap only if the command began',
+  'the output of a pod %s and is removed before it was read has a gap only if the command began',
   async (_, state, expected) => {
     server.items['nodes'] = [node('True')]
     server.items['pods'] = [makePod(state, { phase: 'Running' })]
@@ -249,7 +249,7 @@ test.each<[string, State, object[]]>([
   },
 )
 
-test('output of an interrupted pod has a gap even if its start was not inspected', async () => {
+test('the output of an interrupted pod has a gap even if its start was not inspected', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod(waiting, { phase: 'Pending' })]
   server.answers = (request, response) => {
@@ -264,7 +264,7 @@ test('output of an interrupted pod has a gap even if its start was not inspected
   expect(await chunksOf(null)).toMatchObject([{ stream: 'STDOUT' }, { gap: 'LOST', bytes: 0 }])
 })
 
-test('output of a pod that is removed from an unreachable node has a gap', async () => {
+test('the output of a pod that is removed from an unreachable node has a gap', async () => {
   server.items['nodes'] = [node('Unknown')]
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.answers = (request, response) => {

@@ -119,7 +119,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
 
-    it('that another program deletes is gone, and is not recreated', async () => {
+    it('that another program deletes is reported as gone, and is not created again', async () => {
       const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))
       await untilState(executor, handle, 'running')
       await kubectl('delete', 'pod', `${handle}-0`, '--wait=false')
@@ -144,7 +144,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       await until(async () => (await left()).length === 0, { what: 'everything is removed' })
     })
 
-    it('of each replica knows its number and the address of the first pod, and the first failure ends all', async () => {
+    it('of each replica has its number and the address of the first pod, and the first failure ends all pods', async () => {
       const resources = { ...small, replicas: 3, replicaMasterPort: 1234 }
       const text = 'echo $BERTH_REPLICA $MASTER_ADDR:$MASTER_PORT; [ $BERTH_REPLICA != 1 ] || exit 5; sleep 600'
       const handle = await start(sh(text, { resources }), { injected: { MASTER_PORT: '1234' } })
@@ -161,7 +161,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect(exitCode).toBe(5)
     })
 
-    it('of each replica reaches the first pod, and has a name there', async () => {
+    it('of each replica reaches the first pod, and has a DNS name', async () => {
       const text = `[ $BERTH_REPLICA = 1 ] || exec nc -l -p $MASTER_PORT -e /bin/echo hello
         until [ -e /d/named ]; do sleep 0.1; done; until nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; do sleep 0.1; done`
       const spec = { resources: { ...small, replicas: 2 }, data: ['data:/d'] }
@@ -202,7 +202,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
     })
 
-    it('of a run with several pods is stopped if no other pod gets a node', async () => {
+    it('of a run with several pods is stopped if another pod gets no node', async () => {
       const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
       const resources = { ...small, nodeCount: nodes + 1 }
       const handle = await start(sh('echo x >>/d/given-up', { resources, data: ['data:/d'] }))
@@ -235,7 +235,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect(left).not.toContain('Running')
     })
 
-    it('that is drained is not recreated if another leader starts the same run', async () => {
+    it('that was drained is not created again if another leader starts the same run', async () => {
       const run = runOf({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
       const handle = await executor.start(run)
       await untilState(executor, handle, 'running')
@@ -245,7 +245,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect(await kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'name')).not.toContain(`${handle}-1`)
     })
 
-    it('that exceeds the deadline of its kubelet ends with MAX_RUN_TIME after its last byte', async () => {
+    it('that exceeds its deadline in the kubelet ends with MAX_RUN_TIME after its last byte of output', async () => {
       const text = "exec 2>/dev/null; trap 'echo last; exit 3' TERM; echo first; while :; do sleep 0.1; done"
       const handle = await start(sh(text, { maxRunTimeSeconds: 600 }))
       await untilState(executor, handle, 'running')
@@ -258,7 +258,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect((await reading).out).toBe('first\nlast\n')
     })
 
-    it('of a run with several pods has no kubelet deadline before all of them begin', async () => {
+    it('of a run with several pods has no deadline in the kubelet before all of them begin', async () => {
       const resources = { ...small, replicas: 2 }
       const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
       expect(await readField('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
@@ -269,7 +269,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       await executor.stop(handle, 0)
     })
 
-    it('has the number and model of GPUs that it requests, and without a request none', async () => {
+    it('has as many GPUs as it requests, of the requested model, and none without a request', async () => {
       const { metadata } = await onlyNode()
       await reportGpus(2, 'Tesla-V100')
       try {
@@ -358,7 +358,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       expect(await stateOf()).toBe('READY')
     })
 
-    it('capacity lists the nodes, and the amounts used by others', async () => {
+    it('may use the nodes that capacity lists, with their state, processors and GPUs', async () => {
       const [node] = (await executor.capacity?.()) ?? []
       expect(node).toMatchObject({ state: 'READY', gpus: [] })
       expect(node?.cpuMillis).toBeGreaterThan(0)

@@ -11,7 +11,7 @@ it.each([
   ['IN', { policyTypes: ['Ingress'], ingress: [] }],
   ['OUT', { policyTypes: ['Egress'], egress: [] }],
   ['ALL', { policyTypes: ['Ingress', 'Egress'], ingress: [], egress: [] }],
-] as const)('networkIsolation %s closes its own directions only', (networkIsolation, closed) => {
+] as const)('networkIsolation %s closes only its own directions', (networkIsolation, closed) => {
   const run = { runId: 'run_1' }
   const [policy, ...others] = objectsOf({ networkIsolation }, run)
   expect(others).toEqual([])
@@ -19,7 +19,7 @@ it.each([
   expect(policy?.body).toHaveProperty('spec', { podSelector: { matchLabels: { 'berth/run': 'run_1' } }, ...closed })
 })
 
-it('the replicas of an isolated run reach only each other and DNS', () => {
+it('the replicas of an isolated run can reach only each other and DNS', () => {
   const spec = { networkIsolation: 'ALL', resources: resourcesOf({ replicas: 2 }) } as const
   const peers = { podSelector: { matchLabels: { 'berth/run': 'run_1' } } }
   const names = { ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })) }

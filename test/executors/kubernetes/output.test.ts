@@ -64,20 +64,20 @@ describe('the output of a pod', () => {
   const day = '2026-01-01T00:00:0'
   const stamp = (second: number) => `${day}${second}.000000000Z`
 
-  it('without a line feed is split only where the runtime split it', async () => {
+  it('without a line feed is split only where the container runtime split it', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two ${stamp(0)} three\n${stamp(3)} end`
     const plain = `one two ${stamp(0)} three\nend`
     for (const size of [1, 2, 31, 33, 65_536])
       expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
-  it('omits the timestamps of the runtime, also when they are not in order', async () => {
+  it('does not contain the timestamps of the container runtime, even if they are not in order', async () => {
     const text = `${stamp(5)} {"a":1}${stamp(4)} ls: no such file\n`
     const plain = '{"a":1}ls: no such file\n'
     for (const size of [1, 31, 65_536]) expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
-  it('keeps timestamps that the job prints between timestamps of the runtime', async () => {
+  it('keeps timestamps that the job prints between those of the container runtime', async () => {
     const words = ['until ', `${stamp(9)} `, `or ${stamp(8)} `, `${stamp(9)} ${stamp(9)} \n`]
     const text = words.map((word, i) => `${stamp(i + 1)} ${word}`).join('')
     const plain = words.join('')
@@ -89,18 +89,18 @@ describe('the output of a pod', () => {
     }
   })
 
-  it('that was rotated during an ambiguous timestamp is read again', async () => {
+  it('is read again if it was rotated during an ambiguous timestamp', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two\n`
     await expect(readAll(text, logBeginning, { plain: 'another file, and its end\n' })).rejects.toThrow(/rotated/)
   })
 
-  it('resumes inside an entry, and after one of several entries with the same timestamp', async () => {
+  it('resumes within an entry, and after one of several entries with the same timestamp', async () => {
     const text = `${stamp(1)} a\n${stamp(1)} bcd\n${stamp(2)} e\n`
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 2, bytes: 1 })).out).toBe('cd\ne\n')
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 1, bytes: 2 })).out).toBe('bcd\ne\n')
   })
 
-  it('whose position was rotated away has a gap, and is not repeated', async () => {
+  it('has a gap and no repetition if its position was rotated away', async () => {
     const later = { first: stamp(0), at: stamp(1), seen: 1, bytes: 2 }
     const both = `${stamp(1)} a\n${stamp(2)} new\n`
     const follows = true
@@ -111,7 +111,7 @@ describe('the output of a pod', () => {
     expect(await readAll('', later)).toMatchObject({ out: '', isLost: false })
   })
 
-  it('is an error if it is a message of the kubelet', async () => {
+  it('causes an error if it is a message of the kubelet', async () => {
     await expect(readAll('unable to retrieve container logs for containerd://1', logBeginning)).rejects.toThrow(
       /unable to retrieve/,
     )

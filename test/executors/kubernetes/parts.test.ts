@@ -29,7 +29,7 @@ describe('the script of a run', () => {
   }
   const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
 
-  it('keeps every argument unchanged', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
+  it('passes every argument unchanged', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
 
   it('expands only variables of the job, of Berth and of the image', () => {
     const environment = [
@@ -48,7 +48,7 @@ describe('the script of a run', () => {
     expect(output([{ command: ['/usr/bin/env'], environment }])).toContain("A.B=it's\n")
   })
 
-  it('without inheritance has only the variables of the job and of Berth', () => {
+  it('without inheritance sets only the variables of the job and of Berth', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
     const lines = ['A=x', 'BERTH_REPLICA=5', 'MASTER_ADDR=ip', 'PYTHONUNBUFFERED=1']
@@ -61,7 +61,7 @@ describe('the script of a run', () => {
       ).toEqual(lines)
   })
 
-  it.each([true, false])('passes no value as an argument of a program, with inheritance %s', (inheritEnvironment) => {
+  it.each([true, false])('passes no value as an argument of a program (inheritance: %s)', (inheritEnvironment) => {
     const environment = ['B', 'LANGCHAIN_API_KEY', 'OPTUNA_STORAGE', 'SHELL_TOKEN', 'LC_key', 'PS5_KEY'].map(
       (name) => ({
         name,
@@ -103,7 +103,7 @@ describe('the description of a pod', () => {
     })
   })
 
-  it('requests GPUs as a resource, and without a request hides the GPUs of the node', () => {
+  it('requests GPUs as a resource, and hides the GPUs of the node if none are requested', () => {
     const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
     expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
     const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
@@ -124,7 +124,7 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(spec)).toContain('{"name":"shm","mountPath":"/dev/shm"}')
   })
 
-  it('has a deadline that adds an hour for pulling, and is set later if there are several pods', () => {
+  it('has a deadline with an extra hour for the pull; for several pods the deadline is set later', () => {
     const limit = { maxRunTimeSeconds: 60 }
     expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
     const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
@@ -146,7 +146,7 @@ describe('resource amounts', () => {
     ['0.1', 100],
     ['1500u', 1],
     ['1e3', 1_000_000],
-  ])('of processors are %s', (quantity, millis) => expect(floorQuantity(quantity, milli)).toBe(millis))
+  ])('of processors are converted: %s', (quantity, millis) => expect(floorQuantity(quantity, milli)).toBe(millis))
 
   it('of memory are read in all notations', () => {
     expect(floorQuantity('24632892Ki')).toBe(24_632_892 * 1024)
@@ -154,7 +154,7 @@ describe('resource amounts', () => {
     expect(() => floorQuantity('many')).toThrow('Not a quantity of Kubernetes: many')
   })
 
-  it('of a node are its capacity minus the amounts of others', () => {
+  it('of a node are its capacity minus the amounts that others use', () => {
     const node = (name: string, more: Partial<Node['spec']> = {}, ready: 'True' | 'Unknown' = 'True'): Node => ({
       metadata: {
         name,
@@ -231,14 +231,14 @@ describe('labels of nodes', () => {
     ['11.8', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
     ['11.8.1', [{ key: cudaMinor, operator: 'Gt', values: ['8'] }]],
     ['11.8.0', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
-  ])('for CUDA %s name a newer major version, or the same with that minor version', (cudaVersion, minor) => {
+  ])('for CUDA %s require at least that major and minor version', (cudaVersion, minor) => {
     expect(terms({ gpu: 1, cudaVersion })).toEqual([
       [{ key: cudaMajor, operator: 'Gt', values: ['11'] }],
       [{ key: cudaMajor, operator: 'In', values: ['11'] }, ...minor],
     ])
   })
 
-  it('for an excluded model admit nodes without the label', () => {
+  it('for an excluded GPU model admit nodes without the label', () => {
     const [gold, silver] = ['Gold-6154', 'Silver-4110'].map((name) => ({ [cpuModel]: name }))
     expect(terms({ cpuModel: ['!6154'] }, {})).toEqual([])
     expect(terms({ cpuModel: ['!6154'] }, gold ?? {}, silver ?? {}, {})).toEqual([
@@ -251,7 +251,7 @@ describe('labels of nodes', () => {
   })
 })
 
-describe('a request of a foreign pod', () => {
+describe('the resource request of a pod of others', () => {
   const asks = (cpu: string, more = {}) => ({ resources: { requests: { cpu } }, ...more })
   const held = (spec: object) => {
     const node: Node = { metadata: { name: 'n', uid: 'n', resourceVersion: '1' }, spec: {}, status: {} }

@@ -25,7 +25,7 @@ const metrics = (name: string, usages: readonly Record<string, string>[]) => ({
   containers: usages.map((usage, index) => ({ name: `c${index}`, usage })),
 })
 
-test('the use of a run is the sum over the containers of all its pods', () => {
+test('the resource use of a run is the sum over the containers of all its pods', () => {
   const pods = [
     metrics('berth-run-a-0', [
       { cpu: '1002998n', memory: '18432Ki' },
@@ -73,7 +73,7 @@ test.each([
     }),
   ],
   [503, 'service unavailable'],
-])('a cluster that answers %d has no samples', async (status, body) => {
+])('a cluster that responds with %d has no samples', async (status, body) => {
   server.answers = (_, response) => {
     response.writeHead(status).end(body)
     return true

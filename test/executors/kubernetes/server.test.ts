@@ -117,7 +117,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     ['deleted', (pod) => ['delete', 'pod', pod, '--wait=false']],
     ['deleted by force', (pod) => ['delete', 'pod', pod, '--grace-period=0', '--force']],
     ['removed with the Secret that it belongs to', (pod) => ['delete', 'secret', pod.replace(/-0$/, '')]],
-  ])('a resumable job whose pod is %s continues from its closure in another run', async (_, words) => {
+  ])('a resumable job continues from its closure in another run if its pod is %s', async (_, words) => {
     const id = await api.submit(sh(counting, { resumable: true }))
     const { nativeId, closure } = await untilSeen(id, (job) => (job.closure?.step ?? 0) >= 3, 'it saved some steps')
     await kubectl(...words(nativeId ?? ''))
@@ -141,7 +141,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     })
   })
 
-  it('a job that requests too many GPUs waits and reports the reason, and runs when it requests fewer', async () => {
+  it('a job that requests too many GPUs waits with the reason, and runs when it requests fewer', async () => {
     const id = await api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
     const waiting = async () => {
       const query = 'query ($id: ID!) { job(id: $id) { state scheduling { reasons { code message } } } }'
@@ -186,7 +186,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     return pods(id)
   }
 
-  it('a gang with pods that get no node returns to the queue, and runs when all pods get nodes', async () => {
+  it('a gang returns to the queue if some of its pods get no node, and runs when all pods get nodes', async () => {
     const away = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
     const first = await untilPlacedInPart(id)
@@ -203,7 +203,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect((await marks('gang')).toSorted()).toEqual(['2.0', '2.1'])
   }, 600_000)
 
-  it('the pull of an image does not count as run time', async () => {
+  it('the time to pull an image does not count as run time', async () => {
     // The cluster may have images of earlier runs of this test.
     const late = `localhost/late:${process.pid}`
     const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
@@ -214,7 +214,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
   })
 
-  it('a job survives an API server that is frozen for longer than the response timeout', async () => {
+  it('a job survives an API server that is frozen for longer than the timeout of a response', async () => {
     const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
     const id = await api.submit(sh(text))
     await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')

@@ -54,7 +54,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     await untilEnded(executor, handle)
   })
 
-  it('a session has the environment and directory of the job', async () => {
+  it('a session has the environment and the directory of the job', async () => {
     const spec = { command: ['sleep', '600'], workdir: '/tmp', environment: [{ name: 'A', value: 'of the job' }] }
     const handle = await executor.start(runOf({ ...spec, resources: small }, { injected: { BERTH_RUN: '1' } }))
     await untilState(executor, handle, 'running')

@@ -68,7 +68,7 @@ async function runContainers(environment: Record<string, string> = {}): Promise<
   }
 }
 
-test('the files of a snapshot are fetched with the token of the run, and unpacked with modes and links', async () => {
+test('the files of a snapshot are fetched with the token of the run, and unpacked with their modes and links', async () => {
   failures = 1
   await runContainers()
   const expected = expect.stringMatching(/^\/download\/jobs\/job_\d+\/snapshot Bearer secret "token"$/)
@@ -84,7 +84,7 @@ test('an image without curl is reported as the cause of the failure', async () =
   expect(await readFile(join(directory, 'message'), 'utf8')).toBe('its image has no curl\n')
 })
 
-test('the description of the pod has no token, and the job begins in the folder of the files', () => {
+test('the description of the pod contains no token, and the job begins in the folder of the files', () => {
   const { spec } = describePod(run(), 'curl:1')
   expect(JSON.stringify(spec)).not.toContain('secret "token"')
   expect(spec.initContainers?.map(({ name, image }) => [name, image])).toEqual([

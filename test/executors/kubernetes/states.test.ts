@@ -221,7 +221,7 @@ describe('the state of a run', () => {
     })
   })
 
-  it('is stopped if a stop deletes its pod, even if the container has begun meanwhile', () => {
+  it('is stopped if a stop order deletes its pod, even if the container has begun meanwhile', () => {
     const stopped = (pod: Pod): Pod => ({
       ...pod,
       metadata: {
@@ -246,7 +246,7 @@ describe('the state of a run', () => {
     ['shown as not located', makePod({ phase: 'Failed' }, unlocated)],
     ['shown as waiting', makePod({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
     ['shown without containers', makePod({ phase: 'Failed' })],
-  ])('with a pod deleted before it began, %s, is stopped by its stop, or gone', (_, pod) => {
+  ])('whose pod was deleted before it began and is %s is stopped by its stop order, or gone', (_, pod) => {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
     const stopped = { ...metadata, annotations: { [annotations.stop]: '0' } }
     expect(seen({ ...pod, metadata: stopped })).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
@@ -261,7 +261,7 @@ describe('the state of a run', () => {
     expect(seen(orphan)).toMatchObject({ state: 'gone' })
   })
 
-  it('is preempted if the kubelet ends its pod for a critical pod', () => {
+  it('is preempted if the kubelet ends its pod in favour of a critical pod', () => {
     const status = { phase: 'Failed', reason: 'Preempting', conditions: conditions('TerminationByKubelet') }
     expect(seen(makePod(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
@@ -270,9 +270,9 @@ describe('the state of a run', () => {
     makePod({ phase: 'Melted' }),
     makePod({ phase: 'Failed', reason: 'Melted' }),
     makePod({ phase: 'Failed' }, terminated(1, 'Melted')),
-  ])('must be known; an unknown phase throws', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
+  ])('is an error if its pod has an unknown phase', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
 
-  it('combines the states of its replicas: the first failure decides, and a missing pod means gone', () => {
+  it('combines the states of its replicas: the first failure decides, and a missing pod means that the run is gone', () => {
     const begun = makePod({})
     const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({
@@ -328,7 +328,7 @@ describe('the state of a run', () => {
     ['failed, waits', [failed, waits], { state: 'failed', reason: 'BAD_SPEC', message: 'no such image' }],
     ['waits, gone', [waits, gone], { state: 'gone', info: 'drained' }],
     ['waits, deleted', [waits], { state: 'gone', info: 'A pod was deleted' }],
-  ])('with replicas that cannot begin is final without waiting for peers: %s', (_, parts, expected) => {
+  ])('is final if a replica cannot begin, without waiting for the others: %s', (_, parts, expected) => {
     const pod = makePod({})
     const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stop]: '0' } } }
     expect(mustEndTogether(parts, { pods: [pod], replicas: 2 })).toBe(false)

@@ -54,14 +54,14 @@ const ignores = `tell() { read -r up _ </proc/uptime; echo "$1 at $up"; }
 trap 'tell term' TERM; tell begun; while :; do sleep 0.02; done`
 const shells = ['/bin/dash', '/bin/bash', '/bin/busybox sh'].filter((shell) => existsSync(shell.replace(/ .*/, '')))
 
-describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
-  it('the supervisor of a pod stops waiting for the other pods without a server', async () => {
+describe.skipIf(process.getuid?.() !== 0)('the supervisor in a pod', () => {
+  it('stops waiting for the other pods even without a server', async () => {
     const child = await supervised('', { copies: 2 })
     expect(await once(child, 'exit')).toEqual([143, null])
     expect(await said()).toBe('NOT_TOGETHER\n')
   })
 
-  it.each(shells)('the supervisor sends TERM, and KILL after the grace period of a stop order: %s', async (shell) => {
+  it.each(shells)('sends TERM for a stop order, and KILL after the grace period: %s', async (shell) => {
     const child = await supervised(ignores, { shell })
     await heard(child)
     const [term, ended] = [heard(child), once(child, 'exit')]
@@ -73,7 +73,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 
-  it.each(shells)('the supervisor counts the grace period of a stop order from its own TERM: %s', async (shell) => {
+  it.each(shells)('counts the grace period of a stop order from its own TERM: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 1, grace: 1_000 })
     await heard(child)
     const ended = once(child, 'exit')
@@ -83,7 +83,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^MAX_RUN_TIME\nRAN \d+\n$/)
   })
 
-  it.each(shells)('the supervisor ends a run after its time limit and the grace period: %s', async (shell) => {
+  it.each(shells)('ends a run after its time limit and the grace period: %s', async (shell) => {
     const spawnedMs = await uptimeMs()
     const child = await supervised(ignores, { shell, limit: 1 })
     const [, begunMs] = await heard(child)
@@ -96,7 +96,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
   })
 
-  it.each(shells)('the supervisor delays a late stop order until the time limit: %s', async (shell) => {
+  it.each(shells)('delays a late stop order until the time limit: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 2 })
     await heard(child)
     await writeFile(path('orders/stop'), '0')
@@ -105,7 +105,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(Number(lived)).toBeGreaterThanOrEqual(200)
   })
 
-  it.each(shells)('the supervisor resets ignored signals for the command: %s', async (shell) => {
+  it.each(shells)('resets ignored signals for the command: %s', async (shell) => {
     const child = await supervised('grep SigIgn /proc/self/status', { shell })
     const ended = once(child, 'exit')
     const [shown] = await heard(child)
@@ -113,7 +113,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
   })
 
-  it('the supervisor obeys a stop order if sleep accepts only whole seconds', async () => {
+  it('obeys a stop order if sleep accepts only whole seconds', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)
     const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })

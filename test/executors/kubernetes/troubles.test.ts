@@ -173,7 +173,7 @@ describe('while the cluster cannot serve', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('an inherited start ends only if it is aborted', async () => {
+  it('a start inherited from another leader ends only if it is aborted', async () => {
     const slow = open(500)
     const cancelled = new AbortController()
     // At least twenty minutes.
@@ -205,7 +205,7 @@ it('the credentials are read again after the API server has moved', async () => 
   server = there
 })
 
-it('an inherited start keeps waiting after a new start has failed', async () => {
+it('a start inherited from another leader keeps waiting after a new start has failed', async () => {
   server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   await expect(executor.start(runOf({ command: ['true'] }))).rejects.toThrow('The cluster is unreachable')
   const inherited = executor.start({ ...run, inherited: true })

@@ -89,15 +89,15 @@ test.each<[string, (response: ServerResponse) => void]>([
     'an event with the error 410',
     (response) => response.write(line('ERROR', { code: 410, reason: 'Expired', message: 'too old resource version' })),
   ],
-  ['a line of something else', (response) => response.write('<html>\n')],
+  ['a line that is not JSON', (response) => response.write('<html>\n')],
   [
-    'a cut in the middle of a line',
+    'a connection cut in the middle of a line',
     (response) => {
       response.write(line('MODIFIED', makePod('berth-a', 2, 'Succeeded')).slice(0, 40))
       setTimeout(() => response.destroy(), 20)
     },
   ],
-])('after %s the pods are listed again, and changed runs are reported', async (_, misbehave) => {
+])('the pods are listed again after %s, and changed runs are reported', async (_, misbehave) => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push((response) => {
     change('berth-a', 'Failed')
@@ -127,7 +127,7 @@ test('the pods are listed again after a 410 response, with pauses', async () => 
   await are('berth-a', 'berth-a')
 })
 
-test('a watch that ends resumes at its version, including bookmarks, after a pause', async () => {
+test('a watch that ends resumes after a pause at its version, which bookmarks advance', async () => {
   server.watches.push(
     (response) =>
       response.end(line('ADDED', makePod('berth-a', 5)) + line('BOOKMARK', { metadata: { resourceVersion: '9' } })),

@@ -63,7 +63,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     },
   )
 
-  it('is private to its pod, and does not listen on a network', async () => {
+  it('is private to its pod, and does not listen on the network', async () => {
     const text = `${asksForIt}; grep -c :1770 /proc/net/tcp; echo $BERTH_REPLICA`
     const handle = await start(sh(text, { resources: { ...small, replicas: 2 } }))
     await untilState(executor, handle, 'running')
@@ -73,7 +73,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     expect(exitCode).toBe(0)
   })
 
-  it('ends with its job, without the server, if the job is stopped or killed', async () => {
+  it('ends with its job if the job is stopped or killed, also without the server', async () => {
     const [stopped, killed] = await Promise.all([start(sh('sleep 600')), start(sh('sleep 600'))])
     await untilState(executor, stopped, 'running')
     await untilState(executor, killed, 'running')
@@ -95,7 +95,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
       })
   })
 
-  it('that dies does not end its job, which reports the loss at its end', async () => {
+  it('that dies does not end its job, and the job reports the loss at its end', async () => {
     const handle = await start(sh('until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; exit 3'))
     await untilState(executor, handle, 'running')
     await kubectl('exec', `${handle}-0`, '-c', 'display', '--', '/bin/sh', '-c', 'kill -KILL $(pidof Xvfb)')

@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0
 const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
 
 describe.runIf(isRoot)('a server that runs as root', () => {
-  it('does not run jobs of users as root unless the pool has jobsAsRoot', async () => {
+  it('does not run jobs of users as root, unless the pool has jobsAsRoot', async () => {
     await expect(findAccount(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
     expect(requiresAccount(users)).toBe(true)
     const aloud = { ...users, jobsAsRoot: true }
@@ -21,7 +21,7 @@ describe.runIf(isRoot)('a server that runs as root', () => {
     expect(await findAccount(null, { ...users, hasUsers: false })).toBeNull()
   })
 
-  it('rejects accounts with uid 0, owners of server files and missing accounts', async () => {
+  it('rejects root, owners of files of the server, and accounts that do not exist', async () => {
     const nobody = Number((await findAccountEntry('nobody'))?.[2])
     const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
     await expect(findAccount('nobody', { ...users, owners })).rejects.toMatchObject({
@@ -36,12 +36,12 @@ describe.runIf(isRoot)('a server that runs as root', () => {
   })
 })
 
-it.runIf(!isRoot)('a server under an ordinary account reports that it cannot switch accounts', async () => {
+it.runIf(!isRoot)('a server that is not root reports that it cannot run jobs under other accounts', async () => {
   expect(await findAccount('nobody', users)).toBeNull()
   expect(describeSeparation(users)).toMatch(/not protected from each other/)
 })
 
-it('describe reports how users are separated, and null for a single user', () => {
+it('the description of the executor says how users are separated, and is null there for a single user', () => {
   expect(describeSeparation({ ...users, hasUsers: false })).toBeNull()
   const aloud = describeSeparation({ ...users, jobsAsRoot: true })
   expect(describeSeparation(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
@@ -67,7 +67,7 @@ describe('the table of machine accounts', () => {
     })
   const uidOf = async (table: ReturnType<typeof open>) => (await table('nobody'))?.[2]
 
-  it('is read once for simultaneous starts, and again after 10 s', async () => {
+  it('is read once for concurrent starts, and again after 10 s', async () => {
     asked.length = 0
     const table = open()
     await Promise.all([table('nobody'), table('nobody')])
@@ -88,7 +88,7 @@ describe('the table of machine accounts', () => {
     expect(await uidOf(table)).toBe('9')
   })
 
-  it('is read again for a missing account', async () => {
+  it('is read again if an account is not found', async () => {
     asked.length = 0
     const table = open()
     expect([await table('new'), await table('new')]).toEqual([null, null])

@@ -58,7 +58,7 @@ afterEach(async () => {
   await executor.close()
 })
 
-it('runs keep their state however often they are inspected while the directory is missing', async () => {
+it('runs keep their state while the data directory is missing, however often they are inspected', async () => {
   const runs = [await startEndless(), await startEndless()]
   await goAway()
   for (let looks = 0; looks < 20; looks++) {
@@ -78,7 +78,7 @@ it('runs keep their state however often they are inspected while the directory i
   ])
 })
 
-it('all methods fail while the directory is missing, and create no files', async () => {
+it('all methods fail while the data directory is missing, and create no files', async () => {
   const { handle, pid } = await startEndless()
   await goAway()
   await expect(executor.find(handle)).rejects.toThrow(missing)
@@ -106,7 +106,7 @@ it('a replaced data directory counts as missing', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-it('a missing folder of all runs counts as a missing directory', async () => {
+it('a missing folder of all runs counts as a missing data directory', async () => {
   const { handle, pid } = await startEndless()
   await rename(join(spoolDir, 'runs'), awayDir)
   await expect(executor.inspect([handle])).rejects.toThrow(missing)
@@ -131,7 +131,7 @@ it('a start that an earlier leader began waits until its run can be found', asyn
   expect(told[0]).toContain(missing)
 })
 
-it('a waiting start ends when it is aborted', async () => {
+it('a start that waits for the data directory ends when it is aborted', async () => {
   const run = { ...sh('true'), inherited: true }
   await goAway()
   const unwanted = new AbortController()
@@ -141,7 +141,7 @@ it('a waiting start ends when it is aborted', async () => {
   await comeBack()
 })
 
-it('output and end of a run that ended while the directory was missing are kept', async () => {
+it('the output and the end of a run that ended while the directory was missing are kept', async () => {
   const go = join(directory, 'go')
   const handle = await executor.start(sh('echo one; until [ -e "$0/go" ]; do sleep 0.02; done; echo two; exit 7'))
   const earlier = read(executor, handle)
@@ -155,7 +155,7 @@ it('output and end of a run that ended while the directory was missing are kept'
   expect([(await earlier).out, (await later).out]).toEqual(['one\ntwo\n', 'one\ntwo\n'])
 })
 
-it('the watchdog of a killed server ends a run after its grace period', async () => {
+it('the watchdog of a killed server ends a run after its grace period while the directory is missing', async () => {
   const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
   await once(server, 'message')
   server.send(sh(`trap '' TERM; echo $$; head -c 2000 /dev/zero | tr '\\0' x; while :; do sleep 600; done`))
@@ -181,7 +181,7 @@ const mount = (...args: string[]) => {
   }
 }
 
-it('the directory may be unmounted and mounted again', async (context) => {
+it('the data directory may be unmounted and mounted again', async (context) => {
   await executor.close()
   await rename(dataDir, awayDir)
   await mkdir(dataDir)

@@ -30,13 +30,13 @@ async function exec(order: Partial<ExecOrder>) {
 }
 
 describe.skipIf(!isRoot)('a command in a run of another account', () => {
-  it('has that account, without and with a terminal', async () => {
+  it('runs under that account, without and with a terminal', async () => {
     const command = ['/bin/sh', '-c', 'id -un; groups; pwd; echo "$LD_PRELOAD"']
     expect(await exec({ command })).toBe(`nobody\nnogroup\n${tmpdir()}\n/no/such.so\n`)
     expect(await exec({ command: ['/usr/bin/id', '-un'], size: { columns: 80, rows: 24 } })).toMatch(/nobody\r\n/)
   })
 
-  it('is refused if that account does not exist', async () => {
+  it('is refused if that account does not exist on the machine', async () => {
     const handle = await local.executor.start(runOf({ command: ['/bin/sleep', '600'] }))
     await untilState(local.executor, handle, 'running')
     const order = { command: ['true'], size: null, unixUser: 'no-such-account' }
@@ -46,7 +46,7 @@ describe.skipIf(!isRoot)('a command in a run of another account', () => {
 })
 
 describe('a command in a run', () => {
-  it('has the environment of the job also while the job replaces its program', async () => {
+  it('has the environment of the job even while the job replaces its program', async () => {
     const script = join(local.spoolDir, 'again.sh')
     await writeFile(script, '#!/bin/sh\nexec "$0"\n', { mode: 0o755 })
     const job = spawn(script, { env: { KEPT: 'a=b', PATH: '/usr/bin:/bin' } })
@@ -54,7 +54,7 @@ describe('a command in a run', () => {
     job.kill('SIGKILL')
   })
 
-  it('has the environment of the job also while preLaunch still runs', async () => {
+  it('has the environment of the job even while preLaunch runs', async () => {
     const script = join(local.spoolDir, 'before.sh')
     await writeFile(script, 'sleep 600\n')
     const environment = [{ name: 'KEPT', value: 'a=b' }]

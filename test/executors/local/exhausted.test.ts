@@ -21,7 +21,7 @@ const spawnerOf = (spoolDir: string) =>
 /** Directory for a cgroup that limits processes; undefined: this machine does not allow it. */
 const limitsProcesses = findCgroupTree('pids')
 
-it('a start waits for free space on the disk', async (context) => {
+it('a start waits while the disk is full', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const executor = await openLocal(join(disk.path, 'spool'))
   const run = exits(5)
@@ -33,7 +33,7 @@ it('a start waits for free space on the disk', async (context) => {
   await executor.close()
 })
 
-it.for([3, 7])('an exit record that a full disk cut off after %i bytes is completed later', async (left, context) => {
+it.for([3, 7])('an exit record of which a full disk stored only %i bytes is completed later', async (left, context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const spoolDir = join(disk.path, 'spool')
   const executor = await openLocal(spoolDir)
@@ -52,7 +52,7 @@ it.for([3, 7])('an exit record that a full disk cut off after %i bytes is comple
   await executor.close()
 })
 
-it.skipIf(process.platform !== 'linux')('a start waits for open files', async () => {
+it.skipIf(process.platform !== 'linux')('a start waits while no file descriptor is free', async () => {
   const spoolDir = makeDirectory()
   const executor = await openLocal(spoolDir)
   await untilEnded(executor, await executor.start(exits(0)))
@@ -73,7 +73,7 @@ it.skipIf(process.platform !== 'linux')('a start waits for open files', async ()
 })
 
 it.skipIf(limitsProcesses === undefined)(
-  'a run whose supervisor cannot start all processes has not begun',
+  'a run whose supervisor cannot start all processes counts as not begun',
   async (context) => {
     const spoolDir = makeDirectory()
     const executor = await openLocal(spoolDir, { usesCgroups: false })
@@ -104,7 +104,7 @@ it.skipIf(limitsProcesses === undefined)(
 )
 
 it.skipIf(process.platform !== 'linux')(
-  'pipes that cannot be created for lack of file descriptors leave no descriptor open',
+  'no descriptor stays open if pipes cannot be created for lack of file descriptors',
   async () => {
     const spoolDir = makeDirectory()
     const script = `

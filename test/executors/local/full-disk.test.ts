@@ -30,8 +30,8 @@ const count = 40
 
 it.each([
   ['continues', 'sleep 600'],
-  ['ended longer ago than the limit for hung readers', 'exit 3'],
-])('output of a job that %s waits in its pipe while the disk is full', async (_, last) => {
+  ['ended long before, beyond the limit for hung readers,', 'exit 3'],
+])('the output of a job that %s waits in its pipe while the disk is full', async (_, last) => {
   await using disk = await mountSmallDisk(1)
   if (!disk) return
   const signals = makeDirectory()

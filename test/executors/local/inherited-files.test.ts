@@ -36,7 +36,7 @@ const specs: Partial<JobSpec>[] = [
   { launcher: 'multiple', resources: { processCount: 2 } as JobSpec['resources'] },
 ]
 
-it.runIf(isPossible)('a job inherits no file descriptors of the server, for each account and launcher', async () => {
+it.runIf(isPossible)('a job inherits no file descriptors of the server, under each account and launcher', async () => {
   expect(execFileSync(bash ?? '', ['-c', 'exec 37</etc/hosts; readlink /proc/self/fd/37'], { encoding: 'utf8' })).toBe(
     '/etc/hosts\n',
   )

@@ -34,7 +34,7 @@ afterEach(async () => {
   await executor.close()
 })
 
-it('a kill while a run file is written leaves the file complete or missing', async () => {
+it('after a kill while a run file is written, the file is complete or missing', async () => {
   const path = join(directory, 'closure.json')
   const bytes = 2 ** 27
   const program = `
@@ -56,7 +56,7 @@ it('a kill while a run file is written leaves the file complete or missing', asy
 })
 
 it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(([shell = '']) => existsSync(shell)))(
-  '%s starts the ranks and their scripts',
+  'the shell %s starts all ranks and their scripts',
   async ([shell = '', ...args]) => {
     const script = join(directory, 'pre')
     await writeFile(script, 'SEEN=yes')
@@ -120,7 +120,7 @@ describe('environment variables', () => {
     expect({ err, exitCode, variables: variables(out) }).toMatchObject({ err: '', exitCode: 0, variables: odd })
   })
 
-  it('with any name are passed to the ranks of multiple', async () => {
+  it('with any name are passed to the ranks of the launcher multiple', async () => {
     const { out, err } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...multiple(2), ...oddSpec }))
     const first = variables(out)
     expect(err).toBe('')
@@ -128,7 +128,7 @@ describe('environment variables', () => {
     expect(out.match(/BERTH_RANK=./g)?.sort()).toEqual(['BERTH_RANK=0', 'BERTH_RANK=1'])
   })
 
-  it('with values that a shell cannot carry bypass the shell, and BASH_ENV does not run before preLaunch', async () => {
+  it('with values that a shell cannot carry bypass the shell; BASH_ENV does not run before preLaunch', async () => {
     await write('hook', 'echo hook')
     await write('pre', 'true')
     const environment = [
@@ -141,7 +141,7 @@ describe('environment variables', () => {
     expect(out).not.toMatch(/^hook/)
   })
 
-  it('do not appear in the process list', async () => {
+  it('do not appear in the list of processes', async () => {
     const script = "tr '\\0' ' ' </proc/$PPID/cmdline; tr '\\0' ' ' </proc/$$/cmdline"
     const { out } = await finish(sh(script, { environment: [{ name: 'SECRET', value: 'geheim' }] }))
     expect(out).not.toContain('geheim')
@@ -152,12 +152,12 @@ describe('environment variables', () => {
     expect(await finish(runOf({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
   })
 
-  it('without PATH let the command be found in the system folders', async () => {
+  it('that contain no PATH let the command be found in the folders of the system', async () => {
     expect(await finish(runOf({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
   })
 })
 
-it('make Python print unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
+it('Python prints unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
   const print = sh('echo "[$PYTHONUNBUFFERED]"')
   expect((await finish(print)).out).toBe('[1]\n')
   const bare = runOf({ command: ['/usr/bin/env'], inheritEnvironment: false })
@@ -166,7 +166,7 @@ it('make Python print unbuffered unless the job sets PYTHONUNBUFFERED', async ()
   expect((await finish(sh('echo "[$PYTHONUNBUFFERED]"', { environment }))).out).toBe('[]\n')
 })
 
-describe('PATH', () => {
+describe('the variable PATH', () => {
   const npm = '/usr/lib/node_modules/npm/node_modules/@npmcli/run-script/lib/node-gyp-bin'
   const added = `/srv/berth/node_modules/.bin:/srv/node_modules/.bin:/node_modules/.bin:${npm}`
 
@@ -178,23 +178,23 @@ describe('PATH', () => {
     ['/opt/ada/node_modules/.bin:/usr/bin', '/opt/ada/node_modules/.bin:/usr/bin'],
     [`/usr/bin:${added}`, `/usr/bin:${added}`],
     [added, ''],
-  ])('is %s for a job as %s', (path, expected) => {
+  ])('with the value %s becomes %s for a job', (path, expected) => {
     expect(removeNpmFolders(path)).toBe(expected)
   })
 
-  it('of a server that npm started is the PATH of npm itself', async () => {
+  it('of a server that npm started is the PATH that npm had', async () => {
     await executor.close()
     executor = await open({ PATH: `${added}:/usr/bin:/bin` })
     expect((await finish(sh('echo $PATH'))).out).toBe(`/usr/bin:/bin:${root}\n`)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('of another account is the PATH of its login', async () => {
+  it.skipIf(process.getuid?.() !== 0)('of a job under another account is that of its login', async () => {
     await chmod(directory, 0o755)
     const run = runOf({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
     expect((await finish(run)).out).toBe(`${await readLoginPath()}:${root}\n`)
   })
 
-  it('ends with the command berth, and contains no other program of the installation', async () => {
+  it('ends with a folder that contains the command berth and no other program of the installation', async () => {
     expect((await finish(sh('command -v berth; command -v vitest'))).out).toBe(`${root}/berth\n`)
     const own = [{ name: 'PATH', value: `/own:\${PATH}` }]
     expect((await finish(sh('echo $PATH', { environment: own }))).out).toBe(`/own:/usr/bin:/bin:${root}\n`)
@@ -218,7 +218,7 @@ describe('the node file', () => {
   const nodes = { nodes: ['n1', 'n2'] }
   const resources = resourcesOf({ processCount: 3, processesPerNode: 2 })
 
-  it('is in the directory of the run, and is removed with it', async () => {
+  it('is in the directory of the run, and is deleted with it', async () => {
     const run = runOf({ command: ['/bin/sh', '-c', show], resources }, nodes)
     const { out } = await finish(run)
     const path = join(directory, 'spool/runs', run.runId, 'nodes')
@@ -227,7 +227,7 @@ describe('the node file', () => {
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it.skipIf(process.getuid?.() !== 0)('of another account has an unguessable name', async () => {
+  it.skipIf(process.getuid?.() !== 0)('of a run under another account has an unguessable name', async () => {
     const run = runOf(
       { command: ['/bin/sh', '-c', show], resources, workdir: '/tmp' },
       { ...nodes, unixUser: 'nobody' },
@@ -243,14 +243,14 @@ describe('the node file', () => {
   })
 })
 
-describe('stream files of a job', () => {
+describe('a job with stream files', () => {
   it.each([
     ['stdinPath', 'none', 'Cannot read stdinPath'],
     ['stdinPath', '.', 'Cannot read stdinPath'],
     ['stdoutPath', 'none/out', 'Cannot write stdoutPath'],
     ['stdoutPath', '.', 'Cannot write stdoutPath'],
     ['stderrPath', 'none/err', 'Cannot write stderrPath'],
-  ])('%s %s that cannot be used is refused with path and reason', async (field, path, message) => {
+  ])('is refused with path and reason if its %s (%s) cannot be used', async (field, path, message) => {
     const run = sh('true', { [field]: path })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BAD_SPEC',
@@ -259,7 +259,7 @@ describe('stream files of a job', () => {
     expect(await readdir(join(directory, 'spool/runs'))).toEqual([])
   })
 
-  it.skipIf(process.getuid?.() !== 0)('are checked with the rights of the account, not of the server', async () => {
+  it.skipIf(process.getuid?.() !== 0)('opens them with the rights of its account, not of the server', async () => {
     const run = runOf({ command: ['true'], workdir: '/tmp', stdoutPath: '/etc/berth-out' }, { unixUser: 'nobody' })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BAD_SPEC',
@@ -267,7 +267,7 @@ describe('stream files of a job', () => {
     })
   })
 
-  it('keep the output of the first start in a second start', async () => {
+  it('keeps the output of its first start in a second start', async () => {
     const run = sh('echo kept', { stdoutPath: 'out' })
     await finish(run)
     await executor.start(run)
@@ -275,11 +275,11 @@ describe('stream files of a job', () => {
   })
 })
 
-describe('scripts', () => {
+describe('the scripts preLaunch and postLaunch:', () => {
   const both = { preLaunch: 'pre', postLaunch: 'post' }
   beforeEach(() => write('post', 'echo post'))
 
-  it('of preLaunch may use set -e without skipping postLaunch', async () => {
+  it('preLaunch may use set -e, and postLaunch still runs', async () => {
     await write('pre', 'set -eu; IFS=0123456789; set -f')
     expect(await finish(sh('exit 4', both))).toMatchObject({ exitCode: 4, out: 'post\n' })
     expect(await finish(sh('exit 4', { ...both, ...multiple(2) }))).toMatchObject({ exitCode: 4, out: 'post\n' })
@@ -307,21 +307,21 @@ describe('scripts', () => {
     expect(end.err).toContain(`berth: preLaunch ${directory}/pre`)
   })
 
-  it('that are a directory end the job with a message', async () => {
+  it('a script that is a directory ends the job with a message', async () => {
     await mkdir(join(directory, 'pre'))
     const end = await finish(sh('echo ran', both))
     expect(end).toMatchObject({ exitCode: 126, out: '' })
     expect(end.err).toContain(`berth: preLaunch ${directory}/pre is a directory`)
   })
 
-  it('after the command cannot hide its failure', async () => {
+  it('postLaunch cannot hide the failure of the command', async () => {
     await write('post', 'exit 0')
     expect(await finish(sh('exit 3', { postLaunch: 'post' }))).toMatchObject({ exitCode: 3 })
     await write('post', 'exit 9')
     expect(await finish(sh('true', { postLaunch: 'post' }))).toMatchObject({ exitCode: 9 })
   })
 
-  it('may end with any exit code', async () => {
+  it('postLaunch may end with any exit code', async () => {
     await write('pre', 'false')
     expect(await finish(sh('exit 0', both))).toMatchObject({ exitCode: 0, out: 'post\n' })
   })
@@ -339,13 +339,13 @@ describe('the ranks of a job', () => {
     },
   )
 
-  it('are number 0 of 1 for multiple with a single rank, and undefined for the launcher single', async () => {
+  it('have number 0 of 1 under multiple with one rank; under the launcher single the numbers are undefined', async () => {
     const script = 'echo "[$BERTH_RANK/$BERTH_RANKS]"'
     expect((await finish(sh(script, { launcher: 'multiple' }))).out).toBe('[0/1]\n')
     expect((await finish(sh(script))).out).toBe('[/]\n')
   })
 
-  it('may outnumber the cores, and may run as root under mpirun', async () => {
+  it('may be more than the cores, and may run as root under mpirun', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mpirun'), '#!/bin/sh\necho mpirun "$@"\nenv', { mode: 0o755 })
     const environment = [

@@ -24,8 +24,8 @@ async function finish(script: string, resources: Parameters<typeof resourcesOf>[
 /** A job that needs 200 MB of memory. */
 const hungry = 'head -c 200m /dev/zero | tail -c 200m | wc -c'
 
-describe.skipIf(!has('memory'))('memory use of a run', () => {
-  it('above the limit ends the run as OOM_KILLED and is reported as the peak', async () => {
+describe.skipIf(!has('memory'))('the memory of a run', () => {
+  it('above the limit ends the run as OOM_KILLED, and is reported as its peak', async () => {
     const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 26 })
     expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
     expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(2 ** 25)
@@ -38,7 +38,7 @@ describe.skipIf(!has('memory'))('memory use of a run', () => {
     expect(ended.cause).toBeUndefined()
   })
 
-  it('is limited by the sum over all copies on this machine', async () => {
+  it('is limited for all copies on this machine together', async () => {
     const ended = await finish(hungry, { memoryBytes: 2 ** 27, nodeCount: 2 })
     expect(ended).toMatchObject({ exitCode: 0, out: '209715200\n' })
   })
@@ -53,27 +53,27 @@ const fileOf = (controller: string, files: string) =>
        .map((file) => `"$m$p/${file}" "$m\${p#unified}/${file}"`)
        .join(' ')} 2>/dev/null; done; true`
 
-it.skipIf(!has('cpu'))('processor time is limited to the requested cores', async () => {
+it.skipIf(!has('cpu'))('the processor time is limited to the requested cores', async () => {
   const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { cpu: 0.5 })
   expect(out).toMatch(/^50000\b/m)
 })
 
-it.skipIf(!has('cpu'))('processor time is limited to the cores of all processes', async () => {
+it.skipIf(!has('cpu'))('the processor time is limited to the cores of all processes together', async () => {
   const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { processCount: 3, cpuCoresPerProcess: 0.5 })
   expect(out).toMatch(/^150000\b/m)
 })
 
-it('a job that requests more than the machine has runs in a pool that declares it', async () => {
+it('a job that requests more cores and memory than the machine has runs if its pool declares them', async () => {
   expect(await finish('exit 3', { cpu: 4_096, memoryBytes: 2 ** 50 })).toMatchObject({ exitCode: 3, signal: null })
   expect(await finish('exit 4', { cpu: 1_000_000, memoryBytes: 2 ** 52 })).toMatchObject({ exitCode: 4, signal: null })
 })
 
-it.skipIf(!has('pids'))('the number of processes is limited', async () => {
+it.skipIf(!has('pids'))('the number of processes of a run is limited', async () => {
   const { out } = await finish(fileOf('pids', 'pids.max'))
   expect(out).toMatch(/^32768$/m)
 })
 
-it.each([true, false])('the processor time of the whole job is reported (cgroups: %s)', async (usesCgroups) => {
+it.each([true, false])('the processor time of the whole job is reported (with cgroups: %s)', async (usesCgroups) => {
   await local.reopen({ usesCgroups })
   const { usage } = await finish('i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done)')
   expect(usage?.cpuSeconds).toBeGreaterThan(0)

@@ -33,7 +33,7 @@ test('a machine without nvidia-smi has no GPUs, without a warning', async () => 
   expect(await detect()).toEqual({ gpus: [], lines: [] })
 })
 
-test('an unreadable folder in the PATH is logged and does not prevent the start of the server', async () => {
+test('an unreadable folder in PATH is logged, and does not prevent the start of the server', async () => {
   // The kernel reports EACCES, as for a folder that the account may not enter (root may).
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\n', { mode: 0o644 })
   const { gpus, lines } = await detect()
@@ -49,7 +49,7 @@ test('a failing nvidia-smi prevents the start of the server', async () => {
 const memoryTree = findCgroupTree('memory')
 
 test.skipIf(memoryTree === undefined)(
-  'the memory of a server in a cgroup is the limit of the cgroup',
+  'the memory of the machine is the limit of the cgroup, for a server in a cgroup',
   async (context) => {
     const cgroup = join(memoryTree ?? '', basename(folder))
     await mkdir(cgroup)

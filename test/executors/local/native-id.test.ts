@@ -13,7 +13,7 @@ const sh = (script: string, spec: Partial<JobSpec> = {}) =>
 it.each([
   ['the command', 1],
   ['the group', -1],
-])('the native id accepts signals for %s, also after a restart of the server', async (_, sign) => {
+])('the native id can be used to signal %s, also after a restart of the server', async (_, sign) => {
   const handle = await local.executor.start(sh('echo $$; exec sleep 600'))
   const first = await observe(local.executor, handle)
   const { out } = await read(local.executor, handle, { enough: ({ out }) => out.endsWith('\n') })
@@ -25,7 +25,7 @@ it.each([
   expect(await untilEnded(local.executor, handle)).toMatchObject(end)
 })
 
-it('the native id is the process group of a job with files, scripts and ranks', async () => {
+it('the native id is the process group of the job, also with stream files, scripts and ranks', async () => {
   await writeFile(join(local.spoolDir, 'pre'), ':')
   const resources = resourcesOf({ processCount: 2 })
   for (const spec of [{ stdoutPath: 'out' }, { preLaunch: 'pre' }, { launcher: 'multiple', resources }]) {

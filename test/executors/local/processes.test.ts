@@ -67,18 +67,18 @@ describe('the environment of a job', () => {
   const isOwn = (line: string) => !/^(BERTH_RUN_ID|PYTHONUNBUFFERED)=/.test(line)
   const lines = (out: string) => out.trimEnd().split('\n').filter(isOwn).sort()
 
-  it('inherits a fixed list and the named variables, never secrets', async () => {
+  it('contains a fixed list of variables of the server and the named ones, never secrets', async () => {
     const { out } = await finish(runOf({ command: ['/usr/bin/env'] }, { injected: { BERTH_RUN: '1' } }))
     const expected = ['ALLOWED=yes', 'BERTH_RUN=1', `HOME=${directory}`, 'LC_ALL=C', `PATH=${environment.PATH}:${root}`]
     expect(lines(out)).toEqual(expected)
   })
 
-  it('has only the variables of the spec without inheritance', async () => {
+  it('contains only the variables of the spec, without inheritance', async () => {
     const spec = { command: ['env'], inheritEnvironment: false, environment: [{ name: 'A', value: '1' }] }
     expect(lines((await finish(runOf(spec))).out)).toEqual(['A=1'])
   })
 
-  it('expands variables, and uses the last assignment of a name', async () => {
+  it('expands variables, and uses the last value of a name', async () => {
     const environment = Object.entries({
       A: 'a',
       B: `${ref('A')}-${ref('NONE')}-$A-${ref('1')}`,
@@ -93,7 +93,7 @@ describe('the environment of a job', () => {
     expect(lines(out)).toEqual(['A=injected', `B=injected--$A-${ref('1')}`, 'C=c', 'PATH=/opt:'])
   })
 
-  it('passes any value, also for names that the shell uses itself', async () => {
+  it('may contain any value, also under names that the shell uses itself', async () => {
     const values = {
       IFS: 'x',
       name: 'n',
@@ -119,7 +119,7 @@ describe('the environment of a job', () => {
     [[2, 5], true, '2,5'],
     [[], true, ''],
     [[], false, 'unset'],
-  ])('shows GPUs %j (pool has GPUs: %s) as %j', async (gpuIds, hasGpus, expected) => {
+  ])('shows the GPUs %j of a pool (with GPUs: %s) as %j', async (gpuIds, hasGpus, expected) => {
     await executor.close()
     executor = await open({ hasGpus })
     const script = `echo ${ref('CUDA_VISIBLE_DEVICES-unset')} ${ref('NVIDIA_VISIBLE_DEVICES-unset')}`
@@ -135,7 +135,7 @@ describe('the command of a job', () => {
     expect(Buffer.from(out, 'latin1').toString()).toBe(hostile.map((each) => `<${each}>`).join(''))
   })
 
-  it('expands variables in arguments, not in command', async () => {
+  it('expands variables in its arguments, but not in its name', async () => {
     const environment = [{ name: 'X', value: '$(id) y' }]
     const given = { executable: '/bin/echo', arguments: [ref('X'), '$X', `${ref('NONE')}.`], environment }
     expect((await finish(runOf(given))).out).toBe('$(id) y $X .\n')
@@ -156,7 +156,7 @@ describe('the command of a job', () => {
     expect(await finish(runOf({ command: [directory] }))).toMatchObject({ exitCode: 126 })
   })
 
-  it('is searched for in the PATH of the job, or relative to the workdir', async () => {
+  it('is searched for in the PATH of the job, or relative to the working directory', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mine'), '#!/bin/sh\necho mine $0', { mode: 0o755 })
     const environment = [{ name: 'PATH', value: `${directory}/bin` }]
@@ -164,7 +164,7 @@ describe('the command of a job', () => {
     expect((await finish(runOf({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
   })
 
-  it('runs in its workdir or in the home directory, and is rejected if the workdir is missing', async () => {
+  it('runs in its working directory or in the home directory, and is rejected if that is missing', async () => {
     expect((await finish(runOf({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
     expect((await finish(runOf({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
     const run = runOf({ command: ['true'], workdir: '~/none' })
@@ -187,13 +187,13 @@ describe('the command of a job', () => {
     expect(await finish(sh(script))).toMatchObject({ exitCode, signal, stopped: false, out: '', err: '' })
   })
 
-  it('receives INT and has an empty stdin', async () => {
+  it('can receive INT, and has an empty stdin', async () => {
     expect((await finish(sh('cat; trap "echo int; exit 5" INT; kill -INT $$; sleep 5'))).exitCode).toBe(5)
   })
 })
 
-describe('files, scripts and launchers', () => {
-  it('copy stdout and stderr to the file and to the log', async () => {
+describe('files, scripts and launchers:', () => {
+  it('stdout and stderr are copied to their files and to the log', async () => {
     await writeFile(join(directory, 'in'), 'from a file')
     await writeFile(join(directory, 'o'), 'old content')
     const paths = { stdinPath: 'in', stdoutPath: 'o', stderrPath: join(directory, 'e') }
@@ -205,7 +205,7 @@ describe('files, scripts and launchers', () => {
     expect(err).toBe('err\n')
   })
 
-  it('source preLaunch and postLaunch around the command', async () => {
+  it('preLaunch and postLaunch are sourced around the command', async () => {
     await writeFile(join(directory, 'pre'), 'echo pre; FOO=foo; export BAR=bar; set -- x; _x=1')
     await writeFile(join(directory, 'post'), 'echo post $FOO; false')
     const { out, exitCode } = await finish(sh('echo $FOO $BAR; exit 3', { preLaunch: 'pre', postLaunch: 'post' }))
@@ -214,14 +214,14 @@ describe('files, scripts and launchers', () => {
     expect((await finish(sh('true', { preLaunch: 'none' }))).exitCode).toBe(126)
   })
 
-  it('start all ranks with multiple, and the first failure decides', async () => {
+  it('the launcher multiple starts all ranks, and the first failure decides', async () => {
     const resources = resourcesOf({ processCount: 3 })
     const script = 'echo $(wc -l <$PSIJ_NODEFILE) >>counts; exit 4'
     expect(await finish(sh(script, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 4 })
     expect(await readFile(join(directory, 'counts'), 'utf8')).toBe('3\n3\n3\n')
   })
 
-  it('forward TERM to the ranks of multiple, and run postLaunch after the last', async () => {
+  it('the launcher multiple forwards TERM to the ranks, and postLaunch runs after the last one', async () => {
     await writeFile(join(directory, 'post'), 'echo post')
     const script = 'trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.01; done'
     const spec = { launcher: 'multiple', resources: resourcesOf({ processCount: 2 }), postLaunch: 'post' }
@@ -232,7 +232,7 @@ describe('files, scripts and launchers', () => {
     expect((await read(executor, handle)).out).toBe('up\nup\nterm\nterm\npost\n')
   })
 
-  it('are rejected if the launcher is missing', async () => {
+  it('a missing launcher is rejected', async () => {
     for (const launcher of ['srun', 'mpirun']) {
       const environment = [{ name: 'PATH', value: directory }]
       await expect(executor.start(sh('true', { launcher, environment }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
@@ -241,13 +241,13 @@ describe('files, scripts and launchers', () => {
 })
 
 describe('the end of a run', () => {
-  it('kills leftover processes', async () => {
+  it('kills the processes that it left behind', async () => {
     const { out } = await finish(sh('sleep 600 & echo $!; (trap "" TERM; sleep 600) & echo $!'))
     const pids = out.trim().split('\n').map(Number)
     expect(pids.map(alive)).toEqual([false, false])
   })
 
-  it('is not delayed by leftover processes that hold the pipe of stdoutPath', async () => {
+  it('is not delayed by processes left behind that hold the pipe of stdoutPath', async () => {
     const { out } = await finish(sh('sleep 600 & echo $!', { stdoutPath: 'o' }))
     expect(alive(Number(out))).toBe(false)
   })
@@ -259,7 +259,7 @@ describe('the end of a run', () => {
     expect(ps()).not.toContain('sleep 1244')
   })
 
-  it('is enforced at the fallback deadline without a server', async () => {
+  it('comes at the fallback deadline even without a server', async () => {
     await executor.close()
     executor = await open({ deadlineSlackSeconds: 0 })
     const { exitCode, stopped, cause } = await finish(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
@@ -267,9 +267,9 @@ describe('the end of a run', () => {
   })
 
   it.each([
-    ['the shim alone', (pid: number) => pid],
-    ['the group', (pid: number) => -pid],
-  ])('comes by KILL after kill -9 of %s, and leaves no process', async (_, target) => {
+    ['the supervisor alone', (pid: number) => pid],
+    ['the supervisor and its group', (pid: number) => -pid],
+  ])('comes by KILL after kill -9 of %s, and no process is left', async (_, target) => {
     const handle = await executor.start(sh('echo $$; exec sleep 600'))
     const { out } = await read(executor, handle, { enough: ({ out }) => out.endsWith('\n') })
     const [, shim] = (await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).split(' ')
@@ -278,7 +278,7 @@ describe('the end of a run', () => {
     await until(() => !alive(Number(out)), { what: 'the command is gone' })
   })
 
-  it('is not hidden by another process with the same pid', async () => {
+  it('is recognised although another process has the same pid', async () => {
     const { handle } = await finish(sh('true'))
     const journal = join(spoolDir, 'runs', handle, 'journal')
     const [claim = ''] = (await readFile(journal, 'utf8')).split('\n')
@@ -289,7 +289,7 @@ describe('the end of a run', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   })
 
-  it('by a stop prevents an unclaimed run from starting', async () => {
+  it('by a stop order prevents a start that has not begun', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     await writeFile(join(spoolDir, 'runs', run.runId, 'journal'), '')
@@ -299,13 +299,13 @@ describe('the end of a run', () => {
     expect(await observe(executor, run.runId)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
   })
 
-  it('does not apply to a run that a crash left unclaimed, which starts at the next start', async () => {
+  it('is not assumed for a start that a crash interrupted; the next start begins the run', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     expect((await finish(run)).out).toBe('ran\n')
   })
 
-  it('occurs once for each of a hundred stops at random times', async () => {
+  it('comes exactly once for each of a hundred stop orders at random times', async () => {
     const stopped = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const handle = await executor.start(sh('exec sleep 0.02'))
@@ -319,7 +319,7 @@ describe('the end of a run', () => {
 })
 
 describe('the spool of a run', () => {
-  it('switches streams after complete lines', async () => {
+  it('contains complete lines before it switches to the other stream', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf "o%s\\n" $i; printf "e%s\\n" $i >&2; done'
     const handle = await executor.start(sh(script))
     let text = ''
@@ -328,13 +328,13 @@ describe('the spool of a run', () => {
     expect(text.split('\n').filter((line) => !/^[oe]\d+$/.test(line))).toEqual([''])
   })
 
-  it('stores bytes of any kind and size', async () => {
+  it('keeps bytes of any value and amount', async () => {
     const { out } = await finish(sh('head -c 5000000 /dev/urandom | tee copy; printf tail'))
     const copy = await readFile(join(directory, 'copy'), 'latin1')
     expect(out === `${copy}tail`).toBe(true)
   })
 
-  it('reports lost output as gaps', async () => {
+  it('shows lost output as gaps', async () => {
     const { handle, next } = await finish(sh('echo 12345'))
     const gaps = async (from: unknown) => {
       const seen = []
@@ -354,7 +354,7 @@ describe('the spool of a run', () => {
     expect((await stat(join(spoolDir, 'runs', handle))).mode & 0o777).toBe(0o700)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('a run of another account runs as that account', async () => {
+  it.skipIf(process.getuid?.() !== 0)('a run of another account runs under that account', async () => {
     await chmod(directory, 0o755)
     const script = 'id -un; id -Gn; echo $HOME $USER; echo again >>/dev/stdout; cat "$0"/runs/*/journal'
     const run = runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp' }, { unixUser: 'nobody' })

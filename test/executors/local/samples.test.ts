@@ -25,12 +25,12 @@ async function sampleOne(executor: Executor, handle: string): Promise<Sample> {
 }
 
 describe.skipIf(process.platform !== 'linux').each([
-  ['in cgroups, where the machine allows', {}],
+  ['in cgroups, where the machine allows them,', {}],
   ['without cgroups', { usesCgroups: false }],
-])('a run %s', (_, options) => {
+])('a run that is measured %s', (_, options) => {
   beforeEach(() => local.reopen(options))
 
-  test('is measured with all of its processes', async () => {
+  test('has the sum of all its processes as its sample', async () => {
     const handle = await local.executor.start(runOf({ command: busy }))
     await untilState(local.executor, handle, 'running')
     const used = await until(
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux').each([
   })
 })
 
-test('an unknown run has an empty sample, and others are sampled', async () => {
+test('the sample of an unknown run is empty, and other runs are still sampled', async () => {
   const handle = await local.executor.start(runOf({ command: ['sleep', '600'] }))
   await untilState(local.executor, handle, 'running')
   const runs = ['run_unknown', handle, '../..'].map((each) => ({ handle: each, gpuIds: [] }))
@@ -67,7 +67,7 @@ test('an unknown run has an empty sample, and others are sampled', async () => {
   await untilState(local.executor, handle, 'ended')
 })
 
-describe('files of cgroups', () => {
+describe('the resource use in a cgroup', () => {
   let root: string
   const reader = new CgroupReader()
   beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('files of cgroups', () => {
     return path
   }
 
-  test('of version 2', async () => {
+  test('is read with version 2', async () => {
     const cgroup = await make('v2', {
       'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 0\n',
       'memory.current': '104857600\n',
@@ -91,7 +91,7 @@ describe('files of cgroups', () => {
     expect(reader.sample([cgroup])).toEqual({ cpuSeconds: 2.5, memoryBytes: 83_886_080 })
   })
 
-  test('of version 1, with a cgroup per controller', async () => {
+  test('is read with version 1, which has a cgroup per controller', async () => {
     const memory = await make('memory', {
       'memory.usage_in_bytes': '104857600\n',
       'memory.stat': 'cache 41943040\ninactive_file 1\ntotal_inactive_file 20971520\n',
@@ -101,12 +101,12 @@ describe('files of cgroups', () => {
     expect(reader.sample([memory])).toEqual({ memoryBytes: 83_886_080 })
   })
 
-  test('that do not exist', () => {
+  test('is unknown if the files do not exist', () => {
     expect(reader.sample([join(root, 'none', 'run_1')])).toEqual({})
   })
 })
 
-test('a row of the process table has the processor time of ended children, and resident pages', () => {
+test('the row of a process has the processor time of its ended children, and its resident memory', () => {
   const row =
     '4242 (a) b) S 4200 4242 4242 0 -1 4194560 1000 2000 0 0 150 50 30 20 20 0 3 0 123456 1000000 2560 18446744073709551615'
   expect(parseUse(row)).toEqual({

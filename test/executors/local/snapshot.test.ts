@@ -48,7 +48,7 @@ const start = (unixUser: string | null, workdir: string | null = null) =>
 const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('berth-') && name.length === 42)
 
 describe('the copy of a snapshot', () => {
-  it.skipIf(!isRoot)('belongs to the account of the job, and is removed with the run', async () => {
+  it.skipIf(!isRoot)('belongs to the account of the job, and is deleted with the run', async () => {
     const before = await copies()
     const handle = await start('nobody')
     const [uid, folder, ...files] = (await read(local.executor, handle)).out.trim().split('\n')
@@ -59,7 +59,7 @@ describe('the copy of a snapshot', () => {
     expect(await copies()).toEqual(before)
   })
 
-  it.skipIf(!isRoot)('is removed under the account of the job, which cannot remove files of others', async () => {
+  it.skipIf(!isRoot)('is deleted under the account of the job, which cannot delete files of others', async () => {
     const handle = await start('nobody')
     const folder = (await read(local.executor, handle)).out.trim().split('\n')[1] ?? ''
     await untilEnded(local.executor, handle)
@@ -84,13 +84,13 @@ describe('the copy of a snapshot', () => {
     expect(new Set(folders).size).toBe(2)
   })
 
-  it('is the folder to which workdir is relative', async () => {
+  it('is the folder to which the working directory is relative', async () => {
     const handle = await start(null, 'src')
     expect((await read(local.executor, handle)).out).toMatch(/\/src\nrun\n$/)
     await expect(start(null, 'other')).rejects.toThrow('workdir: the account of the job cannot enter')
   })
 
-  it('is removed if the snapshot cannot be unpacked, and the start fails with the reason', async () => {
+  it('is deleted if the snapshot cannot be unpacked, and the start fails with the reason', async () => {
     const run = runOf(
       { command: ['true'] },
       {
@@ -114,7 +114,7 @@ describe('the copy of a snapshot', () => {
     await expect(local.executor.start(broken)).rejects.toThrow('the database is away')
   })
 
-  it('reports a full disk as a fault of the machine, but not because a path contains such a message', async () => {
+  it('reports a full disk as a fault of the machine, but not if only a path contains that message', async () => {
     const copy = (directory: string, files: Readonly<Record<string, Buffer>>) =>
       copySnapshot(() => archiveOf(files), {
         directory,

@@ -4,7 +4,7 @@ import { locateFiles } from '../../../src/executors/local/spool.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 
-it('the spawner stops watching a run whose start failed', async () => {
+it('the spawner stops watching a run if its start failed', async () => {
   const spoolDir = makeDirectory()
   const spawner = new Spawner(spoolDir, systemClock, () => undefined)
   const files = locateFiles(spoolDir, 'run-1') ?? expect.unreachable('no files')

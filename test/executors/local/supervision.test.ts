@@ -71,7 +71,7 @@ const modes = [true, false].filter((usesCgroups) => !usesCgroups || new Cgroups(
 describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   beforeEach(() => reopen({ usesCgroups }))
 
-  it.each(['KILL 0', 'STOP 0'])('that sends %s to its group does not signal its shim', async (signal) => {
+  it.each(['KILL 0', 'STOP 0'])('that sends %s to its process group does not signal its supervisor', async (signal) => {
     const { handle } = await startAndRead(sh(`echo up; kill -${signal}; sleep 600`), 1)
     if (signal === 'STOP 0') await executor.stop(handle, 200)
     expect(await untilEnded(executor, handle)).toMatchObject({
@@ -81,14 +81,14 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).toContain('\nexit ')
   })
 
-  it('that sends signals to its group and survives keeps its own exit code', async () => {
+  it('that sends signals to its process group and survives them keeps its own exit code', async () => {
     const signals = ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP', 'INT', 'QUIT', 'TERM', 'VTALRM', 'XCPU']
     const script = `trap '' ${signals.join(' ')}; for s in ${signals.join(' ')}; do kill -$s 0; done; exit 9`
     expect(await finish(sh(script))).toMatchObject({ exitCode: 9, signal: null })
     expect(await finish(sh(script, { stdoutPath: join(directory, 'copy') }))).toMatchObject({ exitCode: 9 })
   })
 
-  it('that sends signals to its group beside a preLaunch, or from one of its ranks, keeps its own exit code', async () => {
+  it('that sends signals to its process group after a preLaunch, or from a rank, keeps its own exit code', async () => {
     const preLaunch = join(directory, 'pre.sh')
     await writeFile(preLaunch, ':')
     const signals = 'USR1 USR2 ALRM PIPE HUP INT QUIT TERM VTALRM PROF XCPU'
@@ -100,7 +100,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 
-  it('leaves no process in other sessions, at its end and on a cancel', async () => {
+  it('leaves no process in other sessions, at its end or after a cancellation', async () => {
     const script = `setsid sh -c 'sleep 600 & echo $!; exec sleep 600' & echo $!; setsid -f sh -c 'echo $$; exec sleep 600'`
     for (const ending of ['sleep 600', 'sleep 0.3']) {
       const { handle, lines } = await startAndRead(sh(`${script}; ${ending}`), 3)
@@ -110,13 +110,13 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     }
   })
 
-  it('inherits only the pipes of its output from the spool', async () => {
+  it('has no open files of the spool except the pipes of its output', async () => {
     const { out } = await finish(sh('for fd in /proc/$$/fd/*; do echo $(basename $fd) $(readlink $fd); done'))
     const ofSpool = out.split('\n').filter((line) => line.includes(spoolDir))
     expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
   })
 
-  it('that is killed together with its shim ends as SUPERVISOR_KILLED', async () => {
+  it('that is killed together with its supervisor ends as SUPERVISOR_KILLED', async () => {
     const { handle, lines } = await startAndRead(sh('echo $$; exec sleep 600'), 1)
     const session = Number(lines[0])
     process.kill(-(await shimOf(handle)), 'SIGKILL')
@@ -143,7 +143,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   })
 })
 
-describe('a server record truncated by a full disk', () => {
+describe('a record of the server truncated by a full disk', () => {
   it('does not lose the end of the run', async () => {
     const handle = await executor.start(sh('until [ -e "$0/go" ]; do sleep 0.05; done; exit 3'))
     await untilState(executor, handle, 'running')
@@ -154,13 +154,13 @@ describe('a server record truncated by a full disk', () => {
 })
 
 describe('output', () => {
-  it('to /dev/stdout and /dev/stderr truncates no files', async () => {
+  it('written to /dev/stdout and /dev/stderr truncates no files', async () => {
     const script = 'echo 1; echo 2 > /dev/stdout; echo 3; echo a >&2; echo b > /dev/stderr; echo c >&2'
     for (const unixUser of isRoot ? [null, 'nobody'] : [null])
       expect(await finish(sh(script, {}, { unixUser }))).toMatchObject({ out: '1\n2\n3\n', err: 'a\nb\nc\n' })
   })
 
-  it('over the limit is dropped and counted, also without a server, and the job continues', async () => {
+  it('above its limit is dropped and counted even without a server, and the job continues', async () => {
     await reopen({ logBytesMax: 100_000 })
     const handle = await executor.start(sh('yes | head -c 30000000; echo done >&2; exit 3'))
     await executor.close()
@@ -176,7 +176,7 @@ describe('output', () => {
     expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
   })
 
-  it('over the limit does not block the job if its counter is killed', async () => {
+  it('above its limit does not block the job if the process that counts it is killed', async () => {
     await reopen({ logBytesMax: 100_000 })
     const counter = 'pgrep -s $PPID -x wc'
     const script = `head -c 300000 /dev/zero; until ${counter}; do sleep 0.02; done >"$0/pids"; kill -KILL $(cat "$0/pids")`
@@ -185,7 +185,7 @@ describe('output', () => {
     expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 4 })
   })
 
-  it('has each gap once, because gaps are part of the position', async () => {
+  it('shows each gap once, because gaps are part of the position', async () => {
     const { handle, next } = await finish(sh('echo 1'))
     await appendFile(join(spoolDir, 'runs', handle, 'journal'), 'full stdout 2\ncut stderr 0\n')
     expect((await gapsOf(handle)).gaps.map(({ gap }) => gap).sort()).toEqual(['DISK_FULL', 'LOST'])
@@ -198,7 +198,7 @@ describe('output', () => {
 })
 
 describe.runIf(isRoot)('a job of another account', () => {
-  it('cannot write its journal, signal its shim or see the spool', async () => {
+  it('cannot write its journal, signal its supervisor or see the spool', async () => {
     const script = `
       printf 'exit 0 1\\n' >>/proc/$PPID/fd/3; kill -KILL $PPID; kill -STOP $PPID
       cat /proc/$PPID/fd/3 /proc/$PPID/fd/6; ls -R "$0"; cat "$0"/runs/*/journal; rm -r "$0"/runs
@@ -224,14 +224,14 @@ describe('a server', () => {
     return Number(first.out.split('\n')[0])
   }
 
-  it('that is killed after a stop leaves a watchdog that ends the run after its grace period', async () => {
+  it('that is killed after a stop order leaves a watchdog that ends the run after its grace period', async () => {
     const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
     const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
     await until(async () => !(await isAlive(pid)), { what: 'the watchdog ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('ends a run at its fallback deadline even if the run is not inspected, as during a database outage', async () => {
+  it('ends a run at its fallback deadline even if it does not inspect the run, as in a database outage', async () => {
     await reopen({ deadlineSlackSeconds: 0 })
     const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -258,7 +258,7 @@ describe('a server', () => {
     await until(() => !cgroups.list().has(handle), { what: 'its cgroup was removed' })
   })
 
-  it('reads every byte and every exit code', async () => {
+  it('reads all output and the exit code of every run', async () => {
     const script = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); echo "line $i"; done; exit 21'
     const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
     await once(server, 'message')
@@ -273,7 +273,7 @@ describe('a server', () => {
   })
 })
 
-it('output is polled once a second if the spawner reports ends, and otherwise four times a second', async () => {
+it('the output is polled once a second if the spawner reports ends, and otherwise four times a second', async () => {
   const sleeps: number[] = []
   const clock: LocalOptions['clock'] = {
     ...systemClock,
@@ -290,7 +290,7 @@ it('output is polled once a second if the spawner reports ends, and otherwise fo
   await read(executor, handle, { enough: () => sleeps.includes(250) })
 })
 
-it('losses are read again after the journal has grown', async () => {
+it('losses of output are read again after the journal has grown', async () => {
   const path = join(directory, 'journal')
   const losses = trackLosses(path)
   expect(losses()).toEqual([])

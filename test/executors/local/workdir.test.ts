@@ -11,7 +11,7 @@ import { openLocalPerTest } from './runs.ts'
 const local = openLocalPerTest()
 const isRoot = process.getuid?.() === 0
 
-describe.skipIf(!isRoot)('a workdir that only another account may enter', () => {
+describe.skipIf(!isRoot)('a working directory that only another account may enter', () => {
   let folder: string
   let secret: string
 
@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
       ({ reason, message }) => ({ reason, message }),
     )
 
-  it('is rejected like a missing directory', async () => {
+  it('is rejected like a missing one', async () => {
     for (const name of ['secret', 'secret/in', 'secret/none', 'none'])
       expect(await refusal({ workdir: join(folder, name) })).toEqual({
         reason: 'WORKDIR_NOT_FOUND',
@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
     expect(existsSync(join(secret, 'in/written'))).toBe(false)
   })
 
-  it('cannot hold stream files, and is not searched for mpirun', async () => {
+  it('is not used for stream files, and is not searched for mpirun', async () => {
     for (const name of ['in', 'none'])
       expect(await refusal({ workdir: '/', stdoutPath: join(secret, name) })).toEqual({
         reason: 'BAD_SPEC',
@@ -70,7 +70,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
     expect(await untilEnded(local.executor, handle)).not.toMatchObject({ exitCode: 0 })
   })
 
-  it('can be entered by its own account, and has the files', async () => {
+  it('can be used by its own account', async () => {
     await chown(secret, 65_534, 65_534)
     await chown(join(secret, 'mpirun'), 65_534, 65_534)
     const command = ['/bin/sh', '-c', 'pwd; id -u']

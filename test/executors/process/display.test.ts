@@ -63,7 +63,7 @@ test('a display has one screen and no network, and ends when the pipe of the job
   expect(await ended).toBe(0)
 })
 
-test('a display ends even if the job ended before its line was read', async () => {
+test('a display ends although the job closed the pipe before the display read its line', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -72,10 +72,10 @@ test('a display ends even if the job ended before its line was read', async () =
 })
 
 test.each([
-  ['before it answers', 'echo no screens >&2; exit 4', 4],
-  ['before it answers, without a failure', 'exit 0', 1],
+  ['before it is ready', 'echo no screens >&2; exit 4', 4],
+  ['before it is ready, with exit code 0', 'exit 0', 1],
   ['later', 'echo 0 >&3; exit 0', 1],
-])('an X server that ends %s counts as a failure', async (_, script, code) => {
+])('an X server that ends %s counts as failed', async (_, script, code) => {
   await program('Xvfb', script)
   const { ended } = start('')
   expect(await ended).toBe(code)
@@ -114,7 +114,7 @@ test('a display uses the GPU that the job names', async () => {
   expect(await readFile(join(directory, 'berth-xorg.conf'), 'utf8')).toContain('BusID "PCI:129@65536:31:1"')
 })
 
-test('a missing GPU, or a missing nvidia-smi, is named in the failure', async () => {
+test('the failure names a missing GPU or a missing nvidia-smi', async () => {
   const told = start('TOLD')
   await until(() => existsSync(inFolder('gpu')), { what: 'it asks for the GPU' })
   await writeFile(inFolder('gpu'), '')

@@ -40,7 +40,7 @@ const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/b
 )
 
 describe.skipIf(process.getuid?.() !== 0)('the first process of a container', () => {
-  it.each(shells)('reports the exit code of a command that handles TERM, also 127: %s %s', async (...shell) => {
+  it.each(shells)('reports the exit code of a command that handles TERM, even 127: %s %s', async (...shell) => {
     for (const code of [5, 127]) {
       const codes = []
       for (let i = 0; i < rounds; i++) {
@@ -54,7 +54,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     }
   })
 
-  it.each(shells)('the first process restores all signals for the command: %s %s', async (...shell) => {
+  it.each(shells)('resets all signals for the command: %s %s', async (...shell) => {
     const child = run(shell.filter(Boolean), 'grep SigIgn /proc/self/status')
     const [shown] = child.stdout ? await once(child.stdout, 'data') : []
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
@@ -64,7 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   const withoutHelpers: [shell: string[], programs: string][] = [[['/bin/bash', '--posix'], '/usr/bin/env']]
   if (isThere('/bin/busybox')) withoutHelpers.push([['/bin/dash'], '/usr/bin/env /bin/busybox'])
   it.each(withoutHelpers)(
-    'the first process starts the command directly if no helper program is usable: %s with another %s',
+    'starts the command directly if no helper program can be used: %s with another %s',
     async ([shell = '', ...args], programs) => {
       const directory = makeDirectory()
       const program = join(directory, 'program')
@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   )
 
   // bash as the first process sometimes loses the exit code of a child that ends at the same time.
-  it.each(shells)('the first process reports the exit code or TERM if both coincide: %s %s', async (...shell) => {
+  it.each(shells)('reports either the exit code or TERM if both happen at once: %s %s', async (...shell) => {
     const codes = new Set()
     for (let i = 0; i < 20; i++) {
       const child = run(shell.filter(Boolean), 'trap "" TERM; echo begun; exit 6')

@@ -9,7 +9,7 @@ import { killScript } from '../../../src/executors/process/scripts.ts'
 import { makeDirectory } from '../../support/directory.ts'
 
 /** The script that signals the processes of a session, over a folder in the form of /proc. */
-describe('a signal to the processes of a session', () => {
+describe('the signal that ends a session', () => {
   const start = async (proc: string) => {
     const child = spawn('sleep', ['600'], { stdio: 'ignore' })
     await mkdir(join(proc, String(child.pid)), { recursive: true })
@@ -21,7 +21,7 @@ describe('a signal to the processes of a session', () => {
     return promisify(execFile)('/bin/sh', ['-c', script, 'BERTH_SESSION=one', 'TERM'])
   }
 
-  it('reaches those with the variable alone', async () => {
+  it('reaches only processes whose environment has the variable of the session', async () => {
     const proc = makeDirectory()
     const [own, other] = [await start(proc), await start(proc)]
     await writeFile(own.variables, 'A=b\0BERTH_SESSION=one\0')
@@ -33,7 +33,7 @@ describe('a signal to the processes of a session', () => {
     expect(await other.ended).toBe('SIGKILL')
   })
 
-  it('reaches one that replaces its program, and shows no variables in the meantime', async () => {
+  it('reaches a process that replaces its program and has no readable environment meanwhile', async () => {
     const proc = makeDirectory()
     const { ended, variables } = await start(proc)
     execFileSync('mkfifo', [variables])

@@ -45,7 +45,7 @@ describe('the simulated executor', () => {
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
     runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
 
-  it('runs jobs by the clock that it is given', async () => {
+  it('runs jobs by the given clock', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_START_SECONDS: 2, SIM_RUN_SECONDS: 1.5, SIM_EXIT_CODE: 9 }))
     const began = clock.nowMs()
@@ -66,7 +66,7 @@ describe('the simulated executor', () => {
     [{ SIM_IGNORE_TERM_SECONDS: 20, SIM_RUN_SECONDS: 3 }, 10_000, 3_000, 0],
     [{ SIM_START_SECONDS: 7 }, 10_000, 0, 143],
   ])(
-    'with %o and a stop with grace %i ends after %i ms with exit code %i',
+    'with %o and a stop order with a grace period of %i ms ends after %i ms with exit code %i',
     async (values, graceMs, endsAfterMs, exitCode) => {
       const { executor, clock } = await open()
       const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 100, ...values }))
@@ -81,7 +81,7 @@ describe('the simulated executor', () => {
     },
   )
 
-  it('keeps state and output of a node that is unreachable for a while', async () => {
+  it('keeps the state and the output of a node that is unreachable for a while', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 5, SIM_LOG_LINES: 2 }, ['n2']))
     await writeFile(join(dataDir, 'sim-silent'), 'n7\nn2\n')
@@ -103,7 +103,7 @@ describe('the simulated executor', () => {
     await executor.close()
   })
 
-  it('reads stops written by another server, except incomplete lines', async () => {
+  it('reads stop orders written by another server, except incomplete lines', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100 }))
@@ -117,7 +117,7 @@ describe('the simulated executor', () => {
     await other.executor.close()
   })
 
-  it('keeps the stops of a run until the run is forgotten, for all servers', async () => {
+  it('keeps the stop orders of a run until the run is removed, for all servers', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100, SIM_IGNORE_TERM_SECONDS: 100 }))

@@ -60,7 +60,7 @@ function pidsIn(session: number, name = ''): number[] {
   return lines.filter((line) => line !== '' && line.endsWith(name)).map((line) => Number.parseInt(line, 10))
 }
 
-it('the batch script contains no secret, and passes any text of the job unchanged', () => {
+it('the batch script contains no secret, and passes any string of the job unchanged', () => {
   const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
   const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
   expect(makeBatchScript('/s/run', 1000)).not.toContain('SECRET')
@@ -90,7 +90,7 @@ it('the batch script is valid for a POSIX shell', () => {
   execFileSync('/bin/sh', ['-n'], { input: makeBatchScript("/it's here", 1000) })
 })
 
-it('the batch script leaves no process that Slurm would wait for', async () => {
+it('the batch script leaves no process for which Slurm would wait', async () => {
   const { pid, ended } = begin('echo out')
   await ended
   expect(() => process.kill(-pid, 0)).toThrow('ESRCH')
@@ -99,7 +99,7 @@ it('the batch script leaves no process that Slurm would wait for', async () => {
 })
 
 it.each(['n1', 'n2'])(
-  'a requeued Slurm job that already began on %s runs no command, and records the second start',
+  'a requeued Slurm job that began on %s runs no command, and records the second start',
   async (node) => {
     symlinkSync(`job 7 ${node}`, pathOf('claim'))
     symlinkSync('n1  1', pathOf('begun'))
@@ -123,7 +123,7 @@ it('the batch script does not wait for a process that left the session of the co
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
 })
 
-it('the last output is kept if all processes get TERM after the end of the command', async () => {
+it('the last output is kept although all processes get TERM after the end of the command', async () => {
   const { pid, ended } = begin(`${detached('until [ -e go ]; do sleep 0.1; done; echo last')} echo out`)
   const first = await until(() => pidsIn(pid, 'timeout')[0], { what: 'it waits for the readers' })
   for (const each of pidsIn(pid)) signal(each, 'SIGTERM')
@@ -140,36 +140,36 @@ const shells: [string, string[]][] = [
 ]
 const findShell = (name: string) => ['/bin', '/usr/bin'].map((folder) => join(folder, name)).find(existsSync)
 
-it.for(shells)(
-  'the exit code of a command that handles TERM, also 127, is reported to %s',
-  async ([name, args], { skip }) => {
-    const shell = findShell(name)
-    if (shell === undefined) return skip()
-    const { pid, ended } = begin('echo $$ >pid; trap "exit 127" TERM; echo up; while :; do sleep 0.1; done', [
-      shell,
-      ...args,
-    ])
-    await until(() => textOf('stdout') === 'up\n', { what: 'the command is up' })
-    process.kill(pid, 'SIGTERM')
-    await ended
-    expect(readlinkSync(pathOf('exit'))).toMatch(/^127 term /)
-  },
-)
+it.for(shells)('the exit code of a command that handles TERM, even 127, reaches %s', async ([name, args], { skip }) => {
+  const shell = findShell(name)
+  if (shell === undefined) return skip()
+  const { pid, ended } = begin('echo $$ >pid; trap "exit 127" TERM; echo up; while :; do sleep 0.1; done', [
+    shell,
+    ...args,
+  ])
+  await until(() => textOf('stdout') === 'up\n', { what: 'the command is up' })
+  process.kill(pid, 'SIGTERM')
+  await ended
+  expect(readlinkSync(pathOf('exit'))).toMatch(/^127 term /)
+})
 
-it.for(shells)('a script of %s resets ignored signals for the command', async ([name, args], { skip }) => {
+it.for(shells)('a batch script under %s resets ignored signals for the command', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()
   await begin('grep SigIgn /proc/self/status', [shell, ...args]).ended
   expect(textOf('stdout')).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
 })
 
-it.for(shells)('a script of %s passes TERM to all processes of the command', async ([name, args], { skip }) => {
-  const shell = findShell(name)
-  if (shell === undefined) return skip()
-  const child = 'trap "echo ended; exit" TERM; echo up; while :; do sleep 0.1; done'
-  const { pid, ended } = begin(`echo $$ >pid; trap : TERM; (${child}) & wait; wait`, [shell, ...args])
-  await until(() => textOf('stdout') === 'up\n', { what: 'the child is up' })
-  process.kill(pid, 'SIGTERM')
-  await until(() => textOf('stdout') === 'up\nended\n', { what: 'the child has ended' })
-  await ended
-})
+it.for(shells)(
+  'a batch script under %s passes TERM to all processes of the command',
+  async ([name, args], { skip }) => {
+    const shell = findShell(name)
+    if (shell === undefined) return skip()
+    const child = 'trap "echo ended; exit" TERM; echo up; while :; do sleep 0.1; done'
+    const { pid, ended } = begin(`echo $$ >pid; trap : TERM; (${child}) & wait; wait`, [shell, ...args])
+    await until(() => textOf('stdout') === 'up\n', { what: 'the child is up' })
+    process.kill(pid, 'SIGTERM')
+    await until(() => textOf('stdout') === 'up\nended\n', { what: 'the child has ended' })
+    await ended
+  },
+)

@@ -29,7 +29,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-it('a hanging command is killed with its children, even if they hold its output', async () => {
+it('a hanging command of Slurm is killed with its children, even if they hold its output', async () => {
   const pids = join(directory, 'pids')
   await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(BackendUnreachable)
   const sleeper = Number(await readFile(pids, 'utf8'))
@@ -40,7 +40,7 @@ it('a command that leaves a process behind counts as ended', async () => {
   expect(await ask('sleep 200 & echo 7')).toBe('7\n')
 })
 
-it('a command that cannot be executed means an unreachable backend', async () => {
+it('a command that cannot be executed counts as an unreachable backend', async () => {
   await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(BackendUnreachable)
 })
 
@@ -51,7 +51,7 @@ it('a command that does not read its input succeeds', async () => {
   )
 })
 
-it('output after the end of the command is read completely', async () => {
+it('the output of a command is read completely, also after its end', async () => {
   const late = 'exec > >(sleep 0.2; cat; sleep 0.3; echo 8); echo 7'
   expect(await ask(`exec bash -c '${late}'`)).toBe('7\n8\n')
 })
@@ -64,7 +64,7 @@ it('endless output is limited', async () => {
   await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(BackendUnreachable)
 })
 
-it('a process that cannot be spawned means an unreachable backend', async () => {
+it('the backend counts as unreachable if no process can be spawned', async () => {
   const slurm = createSlurm({ PATH: '/usr/bin' })
   const input = { command: 'sbatch', args: [], timeoutMs: 10_000 } as const
   await expect(slurm({ ...input, as: ['/'] })).rejects.toThrow('/ cannot be run: EACCES')
@@ -73,7 +73,7 @@ it('a process that cannot be spawned means an unreachable backend', async () => 
 it.each([
   ['Correct the connection and try again.', 'Unspecified error', BackendRefused],
   ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', BackendUnreachable],
-])('messages of site plugins are ignored: %j, %j', async (remark, cause, kind) => {
+])('lines of site plugins in the error output are ignored: %j, %j', async (remark, cause, kind) => {
   const lines = [remark, `Batch job submission failed: ${cause}`].map((line) => `sbatch: error: ${line}`)
   await expect(ask(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} >&2; exit 1`)).rejects.toThrow(kind)
 })

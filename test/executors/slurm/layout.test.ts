@@ -22,7 +22,7 @@ it('a new pool rejects a mount point as sharedDir', async (test) => {
   expect(await readdir(inside)).toEqual(['cluster'])
 })
 
-it('a pool with folders in a mount point keeps using them', async (test) => {
+it('a pool whose folders are already in a mount point keeps using them', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await mkdir(join(disk.path, 'cluster', 'server'), { recursive: true })
   const layout = layoutOf(disk.path, true)
@@ -80,7 +80,7 @@ describe('folders that another account controls', () => {
       () => mkdir(path('cluster')).then(() => foreign('cluster', 'server')),
       `cluster/server belongs to uid ${other}`,
     ],
-  ])('a pool in a world-writable folder does not use %s of another account', async (_, make, words) => {
+  ])('a pool in a world-writable folder refuses %s if it belongs to another account', async (_, make, words) => {
     await chmod(sharedDir, 0o1777)
     await make()
     await expect(demand()).rejects.toMatchObject(told(words))
@@ -93,7 +93,7 @@ describe('folders that another account controls', () => {
     expect(await readdir(path('elsewhere'))).toEqual([])
   })
 
-  it.each([0o775, 0o757])('a pool does not use a folder of mode %o', async (mode) => {
+  it.each([0o775, 0o757])('a pool refuses a folder of mode %o', async (mode) => {
     await demand()
     await chmod(path('cluster', 'runs'), mode)
     await expect(demand()).rejects.toMatchObject(told('cluster/runs can be changed by other accounts'))
@@ -107,7 +107,7 @@ describe('folders that another account controls', () => {
     await demand()
   })
 
-  it.runIf(isRoot)('sharedDir of another account is rejected', async () => {
+  it.runIf(isRoot)('sharedDir is rejected if it belongs to another account', async () => {
     await chown(sharedDir, other, other)
     await expect(demand()).rejects.toMatchObject(told(`belongs to uid ${other}: chown it to uid 0`))
   })
@@ -128,7 +128,7 @@ it.each([
   ['a folder of a subvolume', '/@data/berth', '/srv/shared', 'btrfs /dev/sdb rw,subvolid=256,subvol=/@data', false],
   ['a file system elsewhere', '/', '/srv', 'nfs4 filer:/export rw,vers=4.2', false],
   ['a path with a space', '/', '/srv/my\\040shared', 'nfs4 filer:/export rw,vers=4.2', true],
-])('mount detection recognises %s', (_, root, place, rest, isWhole) => {
+])('a mount is recognised for %s', (_, root, place, rest, isWhole) => {
   const mounts = `22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n36 22 0:41 ${root} ${place} rw shared:9 - ${rest}\n`
   expect(isWholeMount(mounts, place === '/srv' ? '/srv/shared' : place.replace('\\040', ' '))).toBe(isWhole)
 })

@@ -49,7 +49,7 @@ describe('the observed state of a Slurm run', () => {
       { records: records({ claim: null, begun: null }), jobs: [job('PENDING', { reason: 'Priority' })] },
       { state: 'starting', info: 'Slurm: Priority' },
     ],
-    ['that nobody has', { records: records({ claim: null, begun: null }), jobs: [] }, { state: 'unsubmitted' }],
+    ['without a trace', { records: records({ claim: null, begun: null }), jobs: [] }, { state: 'unsubmitted' }],
     [
       'voided by a stop',
       { records: records({ claim: { by: 'void' } }), jobs: [], stopped: true },
@@ -230,19 +230,19 @@ describe('the observed state of a Slurm run', () => {
       { records: records({ claim: null, begun: null }), jobs: [job('CANCELLED', { nodes: [] })] },
       { state: 'ended', signal: 15, info: 'The job was cancelled in Slurm' },
     ],
-  ])('is derived from records and queue: %s', (_, facts, observation) => {
+  ])('is derived from the records of the run and the queue of Slurm: %s', (_, facts, observation) => {
     expect(concludeState({ ...base, ...facts })).toMatchObject(observation)
   })
 
   it.each<[string, Partial<Facts>, number | undefined]>([
-    ['that recorded its end ended then', { records: records({ exit: exit(7) }), jobs: [job('FAILED')] }, 2_000],
-    ['that Slurm killed ended when Slurm says', { jobs: [job('CANCELLED')] }, 5_000],
+    ['that recorded its end', { records: records({ exit: exit(7) }), jobs: [job('FAILED')] }, 2_000],
+    ['that Slurm killed', { jobs: [job('CANCELLED')] }, 5_000],
     ['whose node was lost', { jobs: [job('NODE_FAIL')] }, 5_000],
     ['that was preempted', { jobs: [job('PREEMPTED')] }, 5_000],
-    ['that left before its node', { records: records({ exit: exit(143) }), jobs: [job('NODE_FAIL')] }, 2_000],
+    ['that ended before its node was lost', { records: records({ exit: exit(143) }), jobs: [job('NODE_FAIL')] }, 2_000],
     ['of which Slurm does not know the end', { jobs: [job('CANCELLED', { endMs: null })] }, undefined],
     ['that never began', { records: records({ begun: null }), jobs: [job('CANCELLED')] }, undefined],
-  ])('has times converted from the clock of the file system: %s', (_, facts, finishedMs) => {
+  ])('has times converted from the clock of the file system, for a run %s', (_, facts, finishedMs) => {
     const observation = concludeState({ ...base, ...facts })
     const finishedAt = 'finishedAt' in observation ? observation.finishedAt : undefined
     expect(finishedAt?.getTime()).toBe(finishedMs)

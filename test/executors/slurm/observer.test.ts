@@ -64,7 +64,7 @@ async function begun(runId: string): Promise<string> {
   return runId
 }
 
-it('runs inspected concurrently use the same clock comparison', async () => {
+it('concurrent inspections of runs share one comparison of clocks', async () => {
   const handles = await Promise.all(['run_a', 'run_b', 'run_c'].map(begun))
   const seen = await Promise.all(handles.map((handle) => observer.inspect([handle])))
   for (const [observation] of seen) {
@@ -100,7 +100,7 @@ it.each([
   ['exit', '0 - - -', 'ended'],
   ['exit', 'failed START_FAILED forged', 'failed'],
 ])(
-  'a run whose Slurm job still runs after the record %s "%s" is not over, and its job is cancelled',
+  'a run with the record %s "%s" is not over while its Slurm job runs, and the Slurm job is cancelled',
   async (name, text, state) => {
     const handle = await begun('run_a')
     await symlink(text, join(layout.runs, handle, name))
@@ -119,7 +119,7 @@ it.each([
   },
 )
 
-it('a forgotten run that still runs in Slurm is listed after 30 s, also by the next server', async () => {
+it('a removed run that still runs in Slurm is listed after 30 s, also by the next server', async () => {
   await forgotten.add('run_a', 0)
   for (const forgetful of [forgotten, new ForgottenRuns(layout, queue, clock)]) {
     shows('RUNNING')
@@ -139,7 +139,7 @@ it('a forgotten run that still runs in Slurm is listed after 30 s, also by the n
   expect(await readdir(layout.own)).toEqual([])
 })
 
-it('a run is gone only after repeated responses of Slurm without it', async () => {
+it('a run is gone only after several responses of Slurm without it', async () => {
   const handle = await begun('run_a')
   const inspectAfter = async (ms: number) => {
     await clock.advance(ms)

@@ -39,7 +39,7 @@ async function open(): Promise<Slurm> {
 }
 const queue = { command: 'squeue', args: [], timeoutMs: 1_000 } as const
 
-it('another cluster is reported as unreachable, also after a restart', async () => {
+it('another cluster under the same pool is reported as unreachable, also after a restart', async () => {
   const slurm = await open()
   expect(await slurm(queue)).toBe('an answer')
   name = 'two'
@@ -64,7 +64,7 @@ it('a pool without runs may move to another cluster', async () => {
   await expect((await open())(queue)).rejects.toThrow('in the cluster two')
 })
 
-it('the cluster name is queried once and cached for concurrent commands', async () => {
+it('the name of the cluster is queried once, for concurrent commands too, and cached', async () => {
   const slurm = await open()
   await Promise.all([slurm(queue), slurm(queue)])
   await slurm(queue)
@@ -73,22 +73,22 @@ it('the cluster name is queried once and cached for concurrent commands', async 
 
 it.each([
   [
-    'is not there',
+    'does not exist',
     new BackendUnreachable('scontrol is missing', { cause: Object.assign(new Error(), { code: 'ENOENT' }) }),
   ],
   ['may not be used', new BackendRefused(1, 'Access denied')],
-])('a scontrol that %s does not prevent commands', async (_, error) => {
+])('commands work although scontrol %s', async (_, error) => {
   failure = error
   expect(await (await open())(queue)).toBe('an answer')
 })
 
-it('no further commands are sent to an unreachable controller', async () => {
+it('after the controller was unreachable, no further commands are sent to it', async () => {
   failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])
 })
 
-it('the cluster name is not written into a folder that another account can change', async () => {
+it('the name of the cluster is not written into a folder that another account can change', async () => {
   const slurm = await open()
   await chmod(join(sharedDir, 'pool', 'server'), 0o777)
   expect(await slurm(queue)).toBe('an answer')

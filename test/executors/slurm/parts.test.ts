@@ -30,7 +30,7 @@ it.each([
   `n[${'0'.repeat(4_000)}-99999999]`,
   `n${'[0-9]'.repeat(800)}`,
   '['.repeat(4_000),
-])('the expansion of the hostlist %.40s is bounded', (list) => {
+])('the expansion of the hostlist %.40s is limited', (list) => {
   expect(expandHostlist(list).join().length).toBeLessThan(300_000)
 })
 
@@ -39,12 +39,12 @@ it.each([
   ['2:30:00', 150],
   ['5:00', 5],
   ['infinite', null],
-])('the time limit %s is %j minutes', (text, minutes) => {
+])('the time limit %s is read as %j minutes', (text, minutes) => {
   expect(parseMinutes(text)).toBe(minutes)
 })
 
-describe('the parsed queue', () => {
-  it('is correct whatever text a comment contains', () => {
+describe('the queue of Slurm', () => {
+  it('is parsed correctly, whatever text a comment contains', () => {
     const own = line(
       '7',
       'run_a',
@@ -82,7 +82,7 @@ describe('the parsed queue', () => {
   })
 })
 
-describe('parsed nodes', () => {
+describe('the nodes of Slurm', () => {
   const node = (name: string, state: string, ...rest: readonly string[]) => line(name, state, ...rest)
   const text = [
     node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big', 'main'),
@@ -92,7 +92,7 @@ describe('parsed nodes', () => {
   ].join('\n')
   const ours = { nodes: ['n1', 'n9'], held: { cpus: 4, memoryBytes: 200 * 1024 ** 2, gpus: 2 } } as unknown as SlurmJob
 
-  it('are read once for all partitions, with the amounts used by others', () => {
+  it('are read once for all partitions, with the amounts that others use', () => {
     expect(nodesFormat).toContain('NodeList')
     const nodes = parseNodes(text, [ours], log)
     expect(nodes.map(({ name, state }) => [name, state])).toEqual([
@@ -117,7 +117,7 @@ describe('parsed nodes', () => {
   })
 })
 
-it('unknown states of jobs and nodes are ignored', () => {
+it('jobs and nodes in unknown states are ignored', () => {
   expect(getJobPhase('NEW_IN_99')).toBeNull()
   expect(parseNodeState('new_in_99')).toBeNull()
   expect(parseNodeState('mixed-')).toBe('READY')
@@ -159,7 +159,7 @@ describe('sbatch options', () => {
       expect(options).toContain(option)
   })
 
-  it("combine options of the operator and of the job, and the job's take precedence", () => {
+  it('combine the options of the operator and of the job; those of the job take precedence', () => {
     const native = { partition: 'debug', qos: 'low', account: 'lab' }
     const customAttributes = { 'slurm.qos': 'high', 'slurm.no-kill': true, 'slurm.contiguous': false, 'pbs.x': 1 }
     const options = optionsFor({ customAttributes }, { queueNative: native })
@@ -183,7 +183,7 @@ describe('sbatch options', () => {
     [{ 'slurm.toString': 'x' }, /toString is not an option that a job may set; use one of/],
     [{ 'slurm.qos': ['a'] }, /slurm.qos: \["a"\] must be one line/],
     [{ 'slurm.qos': 'a\nb' }, /must be one line/],
-  ])('%j are refused', (customAttributes, message) => {
+  ])('of a job are refused: %j', (customAttributes, message) => {
     expect(() => optionsFor({ customAttributes })).toThrow(message)
   })
 
@@ -238,7 +238,7 @@ describe('sbatch options', () => {
       { nodeCount: 2, processesPerNode: 2 },
       { total: 4, perNode: 2, nodes: 2 },
     ],
-  ])('for %j request the tasks %j', (amounts, tasks) => {
+  ])('request tasks for %j: %j', (amounts, tasks) => {
     expect(countTasks(resourcesOf(amounts))).toEqual(tasks)
   })
 
@@ -247,7 +247,7 @@ describe('sbatch options', () => {
     [0, 'main', 0],
     [0, 'short', 5],
     [3600, 'short', 5],
-  ])('for a maximum of %i s in partition %s request %i minutes', (maxRunTimeSeconds, queue, minutes) => {
+  ])('request minutes for a maximum of %i s in the partition %s: %i', (maxRunTimeSeconds, queue, minutes) => {
     expect(limitMinutes(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
   })
 })

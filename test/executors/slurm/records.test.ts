@@ -36,7 +36,7 @@ it('GPU ids that are not plausible numbers are ignored', async () => {
   expect((await read())?.begun?.gpuIds).toEqual([0, 3])
 })
 
-it('the reason NODE_TROUBLE is ignored in a record of the job, because it is retried without a limit', async () => {
+it('the reason NODE_TROUBLE is ignored in a record of the job, because such starts are retried without limit', async () => {
   await record('claim', 'refused NODE_TROUBLE the first')
   await record('exit', 'failed NODE_TROUBLE the second')
   expect(await read()).toMatchObject({
@@ -55,7 +55,7 @@ describe('the output file of a run', () => {
     ['a link', () => symlink('/etc/passwd', path())],
     ['a pipe', () => promisify(execFile)('mkfifo', [path()])],
     ['a file that its owner may not read', () => (isRoot ? Promise.resolve() : writeFile(path(), 'x', { mode: 0 }))],
-  ])('is ignored if replaced by %s', async (_, make) => {
+  ])('is ignored if it was replaced by %s', async (_, make) => {
     await make()
     expect(await spoolOfRun().size('out')).toBe(0)
     expect(await readAt(0)).toBe(0)
@@ -74,13 +74,13 @@ describe('the output file of a run', () => {
   })
 })
 
-it('directories and files in the place of record links are ignored', async () => {
+it('directories and files are ignored where a record should be a link', async () => {
   for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
   await writeFile(join(directory, 'full.stdout.1'), 'x')
   expect(await read()).toMatchObject({ claim: null, begun: null, exit: null, losses: [] })
 })
 
-it('loss records with invalid amounts are ignored', async () => {
+it('records of losses with invalid amounts are ignored', async () => {
   const texts = {
     'full.stdout.1': '10',
     'full.stdout.2': 'x',
@@ -95,7 +95,7 @@ it('loss records with invalid amounts are ignored', async () => {
   ])
 })
 
-it('at most 1,000 losses are read, and every other record', async () => {
+it('at most 1,000 losses are read, and all other records', async () => {
   const numbers = Array.from({ length: 6_000 }, (_, number) => number)
   await Promise.all(numbers.map((number) => record(`full.stdout.${number}`, '5')))
   await record('claim', 'job 7 n1')
@@ -106,7 +106,7 @@ it('at most 1,000 losses are read, and every other record', async () => {
   expect(records?.losses).toHaveLength(1_000)
 })
 
-it.runIf(isRoot)('a run directory whose folders the job made inaccessible is removed', async () => {
+it.runIf(isRoot)('a run directory is deleted although the job made its folders inaccessible', async () => {
   const closed = join(directory, 'a', 'b')
   await mkdir(closed, { recursive: true })
   await writeFile(join(closed, 'c'), '')
@@ -117,7 +117,7 @@ it.runIf(isRoot)('a run directory whose folders the job made inaccessible is rem
   expect(existsSync(directory)).toBe(false)
 })
 
-it('drafts of killed servers are removed after an hour', async () => {
+it('temporary files of killed servers are deleted after an hour', async () => {
   const layout = new Layout(directory, 'pool', async () => false)
   await layout.checkReadable()
   const path = (name: string) => join(layout.own, name)

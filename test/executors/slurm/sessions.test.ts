@@ -45,7 +45,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     return found
   }
 
-  it('has the account, environment and directory of the run, and no variable of the server', async () => {
+  it('has the account, the environment and the directory of the run, and no variable of the server', async () => {
     const openSnapshot = openerOf({ 'src/in.txt': { text: 'as it was\n' } })
     const environment = [{ name: 'A.B', value: "it's $HOME" }]
     const handle = await up(
@@ -64,7 +64,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect(names.filter((name) => /^(_\d+|BERTH_TEST.*|SLURM_EXPORT_ENV|SLURM_TIME_FORMAT)$/.test(name))).toEqual([])
   })
 
-  it('passes output on at once, and runs the command with pipes', async () => {
+  it('passes output on at once, and runs its command with pipes', async () => {
     const handle = await up(waits)
     const process = await exec(
       handle,
@@ -83,12 +83,12 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     ['kill -TERM $$', 143],
     ['kill -KILL $$', 137],
     ['exec no-such-command', 127],
-  ])('that runs %s ends with %s', async (script, exitCode) => {
+  ])('that runs %s ends with exit code %s', async (script, exitCode) => {
     const handle = await up(waits)
     expect(await run(handle, script)).toMatchObject({ out: '', exitCode })
   })
 
-  it('gets INT if its user sends it', async () => {
+  it('gets INT if its user sends INT', async () => {
     const handle = await up(waits)
     const process = await exec(handle, "trap 'echo caught; exit 9' INT; echo up; while :; do sleep 0.1; done")
     await once(process.stdout, 'data')
@@ -104,13 +104,13 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     expect((await buffer(process.stdout)).equals(bytes)).toBe(true)
   })
 
-  it('enters a run whose steps hold all of its resources, and has access to its GPUs', async () => {
+  it('runs although the steps of the job hold all of its resources, and can use its GPUs', async () => {
     const resources = tasks({ nodeCount: 2, gpu: 1 })
     const handle = await up(sh('[ $SLURM_PROCID = 0 ] && echo up; exec sleep 600', { launcher: 'srun', resources }))
     expect(await run(handle, 'hostname; echo $CUDA_VISIBLE_DEVICES')).toMatchObject({ out: 'n1\n0\n', exitCode: 0 })
   })
 
-  it('ends with the run, and is rejected afterwards', async () => {
+  it('ends with the run, and is refused afterwards', async () => {
     const handle = await up(waits)
     const process = await exec(handle, "trap '' TERM; echo up; while :; do sleep 1; done")
     await once(process.stdout, 'data')
@@ -143,7 +143,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
     await expect(stat(join(directory, 'job'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('connects to a port on which the run listens, with half-closes and several connections at once', async () => {
+  it('connects to a port on which the job listens, with half-closed and with several concurrent connections', async () => {
     const program = join(own.directory, 'echo.py')
     await writeFile(
       program,
@@ -175,7 +175,7 @@ while True:
     await expect(connect(other, port)).rejects.toThrow(`No process of the job listens on port ${port}`)
   })
 
-  it('rejects ports of the node on which the job does not listen', async () => {
+  it('refuses ports of the node on which the job does not listen', async () => {
     const handle = await up(waits)
     const server = createServer((socket) => socket.end('of the node')).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -195,13 +195,13 @@ describe('the messages of a command', () => {
   }
   const message = (code: number) => `srun: error: n1: task 0: Exited with exit code ${code}\n`
 
-  it('do not contain the exit code line of srun, wherever it appears', async () => {
+  it('do not contain the line of srun with the exit code, wherever it appears', async () => {
     expect(await filter('a\n', message(5), 'b')).toBe('a\nb')
     expect(await filter(`a${message(5)}`)).toBe('a')
     expect(await filter('a\nsr', 'un: err', 'or: n1: task 0: Exited with', ' exit code 137\n')).toBe('a\n')
   })
 
-  it('keep other lines that resemble it', async () => {
+  it('contain other lines that resemble that line', async () => {
     expect(await filter('srun: error: no node', 's\nsrun: error')).toBe('srun: error: no nodes\nsrun: error')
     expect(await filter(message(1), 'a\n', message(2))).toBe(`a\n${message(1)}`)
   })

@@ -10,7 +10,7 @@ import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../ru
 import { openerOf } from '../snapshot-files.ts'
 import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
 
-describe.skipIf(conf === undefined)(`with ${conf}`, () => {
+describe.skipIf(conf === undefined)(`with ${conf},`, () => {
   contract('slurm', async () => {
     const directory = makeDirectory()
     for (const name of ['marks', 'shared']) await mkdir(join(directory, name))
@@ -34,7 +34,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
       ['TERM to itself', sh('kill -TERM $$'), 143],
       ['KILL to itself', sh('kill -KILL $$'), 137],
-    ])('that runs %s ends with %s', async (_, spec, exitCode) => {
+    ])('that runs %s ends with exit code %s', async (_, spec, exitCode) => {
       expect(await own.finish(spec)).toMatchObject({ exitCode, stopped: false })
     })
 
@@ -72,7 +72,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(gang.usage).toEqual({})
     })
 
-    it('outputs bytes of any kind unchanged', async () => {
+    it('has output with bytes of any kind, unchanged', async () => {
       const bytes = sh("printf '\\000\\001\\377'; head -c 300000 /dev/zero; echo x >/dev/stdout; echo e >/dev/stderr")
       const { out, err } = await own.finish(bytes)
       expect(out === `\0\x01\xff${'\0'.repeat(300_000)}x\n`).toBe(true)
@@ -126,7 +126,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(placements?.map(({ node }) => node)).toEqual(['n1', 'n2'])
     })
 
-    it('runs multiple processes on one node and on several', async () => {
+    it('runs several processes on one node and on several nodes', async () => {
       for (const amounts of [{ processCount: 2 }, { nodeCount: 2 }]) {
         const ranks = sh('cat; echo $BERTH_RANK of $BERTH_RANKS; exit $BERTH_RANK', {
           launcher: 'multiple',
@@ -139,7 +139,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       }
     })
 
-    it('runs preLaunch and postLaunch around srun, and its ranks have their variables', async () => {
+    it('runs preLaunch and postLaunch around srun, and passes their variables to its ranks', async () => {
       await writeFile(join(own.directory, 'pre'), 'GREETING=hello\n')
       await writeFile(join(own.directory, 'post'), 'echo bye\n')
       const scripts = { preLaunch: join(own.directory, 'pre'), postLaunch: join(own.directory, 'post') }
@@ -166,16 +166,16 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     })
 
     it.each([
-      ['a partition that is not there', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
+      ['a partition that does not exist', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
       ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
       ['a feature that no node has', { customAttributes: { 'slurm.constraint': 'none' } }, {}, /feature specification/],
-      ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
+      ['a forbidden option', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
     ])('with %s is refused', async (_, spec, run, message) => {
       const error = await refusalOf(sh('true', spec), run)
       expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
     })
 
-    it('waits while an option of its queue keeps it in Slurm, and can be stopped there', async () => {
+    it('waits while an option of its queue holds it in Slurm, and can be stopped there', async () => {
       const queueNative = { ...onMain.queueNative, begin: 'now+1hour' }
       const handle = await own.start(sh('true', { customAttributes: { 'other.x': 1 } }), { queueNative })
       const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: BeginTime"')
@@ -196,7 +196,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(alive).toBeNull()
     })
 
-    it('runs under the account of its user, whose directory others cannot enter', async () => {
+    it('runs under the account of its user, and its directory is closed to other accounts', async () => {
       const handle = await own.start(sh('id -u; id -g'), { unixUser: 'nobody' })
       expect((await read(own.executor, handle)).out).toBe('65534\n65534\n')
       expect(await stat(join(own.directory, 'shared', 'cluster', 'runs', handle))).toMatchObject({
@@ -207,7 +207,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await own.executor.find(handle)).toBeNull()
     })
 
-    it('has one copy of its snapshot for two nodes, which belongs to its account and is removed with the run', async () => {
+    it('has one copy of its snapshot for two nodes, which belongs to its account and is deleted with the run', async () => {
       const openSnapshot = openerOf({ 'src/in': { text: 'as it was\n' }, latest: { link: 'src/in' } })
       const resources = tasks({ nodeCount: 2 })
       const { handle, out } = await own.finish(
@@ -223,7 +223,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await readdir(join(own.directory, 'shared', 'cluster', 'runs'))).not.toContain(handle)
     })
 
-    it('provides the output files of a linked working directory, but not of another folder at its path', async () => {
+    it('returns the output files of a working directory behind a link, but not of a folder that replaced it', async () => {
       const link = join(own.directory, 'work')
       for (const name of ['node', 'server']) await mkdir(join(own.directory, name), { mode: 0o777 })
       await chmod(join(own.directory, 'node'), 0o777)
@@ -261,7 +261,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       )
     })
 
-    it('enters its workdir with its account’s rights, without revealing unreachable directories', async () => {
+    it('enters its working directory with the rights of its account, and reveals no directory that it cannot reach', async () => {
       const closed = makeDirectory()
       await mkdir(join(closed, 'in'), { mode: 0o777 })
       const messages = await Promise.all(

@@ -9,7 +9,7 @@ const output = `1.batch|cpu=00:00:03,energy=0,fs/disk=120022399,mem=3972K,pages=
 2.batch|cpu=00:00:00,energy=0,fs/disk=4111,mem=220K,pages=0,vmem=220K
 `
 
-test('the use of a job is the sum of its steps', () => {
+test('the resource use of a job is the sum of its steps', () => {
   expect(parseSteps(output)).toEqual(
     new Map([
       ['1', { cpuSeconds: 17, memoryBytes: 4_244 * 1024 }],
@@ -21,12 +21,12 @@ test('the use of a job is the sum of its steps', () => {
   )
 })
 
-test('jobs without accounting data have an empty sample', () => {
+test('the samples of jobs without accounting data are empty', () => {
   expect(parseSteps('4.batch|\n')).toEqual(new Map([['4', {}]]))
   expect(parseSteps('')).toEqual(new Map())
 })
 
-test('many jobs are read by several commands, and failed commands leave out their jobs', async () => {
+test('many jobs are read with several commands, and a failed command omits only its own jobs', async () => {
   const commands: SlurmCommand[] = []
   const slurm = async (command: SlurmCommand) => {
     commands.push(command)

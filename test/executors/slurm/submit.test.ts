@@ -134,13 +134,13 @@ it.each([
   ['7\n', '7'],
   ['7;cluster\n', '7'],
   ['Welcome to the cluster\nQuota: 12\n7;cluster\nSubmitted with care\n', '7'],
-])('the job id is found in the output of sbatch: %j', async (prints, id) => {
+])('the job id is read from the output of sbatch: %j', async (prints, id) => {
   const server = openServer({ answers: true, prints })
   await server.submit(order())
   expect(server.told).toEqual([id])
 })
 
-it('a submission without a job id in the response is searched for in Slurm, and repeated if missing', async () => {
+it('a submission without a job id in its response is searched for in Slurm, and repeated if it is not found', async () => {
   const server = openServer({ answers: true, prints: 'Welcome\n', shows: [] })
   const run = order()
   const start = server.submit(run)
@@ -160,7 +160,7 @@ it('a start reports that it waits for Slurm', async () => {
   expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
 })
 
-it('a start reports a slow Slurm while its command is still retrying', async () => {
+it('a start reports that Slurm is slow while its command is retried', async () => {
   const server = openServer({ answers: true })
   const { promise, resolve } = Promise.withResolvers<void>()
   server.thinks = promise
@@ -195,12 +195,12 @@ it.each([
   ['invalid partition specified: night\nBatch job submission failed: Invalid partition name specified', 'BAD_SPEC'],
   [`QOSMaxWallDurationPerJobLimit\nBatch job submission failed: ${policy}`, 'BAD_SPEC'],
   ['Please name a project', 'START_FAILED'],
-])('a permanent refusal fails the start: %j', async (refuses, reason) => {
+])('a permanent refusal by Slurm fails the start: %j', async (refuses, reason) => {
   const server = openServer({ answers: true, refuses })
   await expect(server.submit(order())).rejects.toMatchObject({ reason, message: expect.stringContaining('refused') })
 })
 
-it('a run that an earlier submission placed counts as started although Slurm rejects it temporarily', async () => {
+it('a run that an earlier submission queued counts as started although Slurm rejects it now', async () => {
   const server = openServer({ answers: true, refuses: 'AssocMaxSubmitJobLimit' })
   const run = order()
   const start = server.submit(run)
@@ -209,7 +209,7 @@ it('a run that an earlier submission placed counts as started although Slurm rej
   expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
 })
 
-it('a run whose directory another server discarded is submitted with a new directory', async () => {
+it('a run whose directory another server deleted is submitted with a new directory', async () => {
   const { run, old, start, next, again } = await askTwice()
   expect(await ends(old, start)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
   expect(await recordsOf(run.runId)).toBeNull()
@@ -218,7 +218,7 @@ it('a run whose directory another server discarded is submitted with a new direc
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a run that a dead server gave up is submitted again', async () => {
+it('a run that a killed server gave up is submitted again', async () => {
   const [old, next] = [openServer({ answers: true }), openServer({ answers: true })]
   const run = order()
   await old.submit(run)
@@ -267,7 +267,7 @@ describe('a run whose spec can no longer be submitted', () => {
   }
   const changed = { answers: true, gpuTypes: ['v100'] }
 
-  it('continues if it was submitted before', async () => {
+  it('continues if it was submitted before the change', async () => {
     const run = await submitted()
     const next = openServer({ ...changed, shows: [run.runId] })
     expect(await next.submit(run)).toBe(run.runId)
@@ -275,7 +275,7 @@ describe('a run whose spec can no longer be submitted', () => {
     expect(next.taken).toBe(0)
   })
 
-  it('continues if it began meanwhile, while Slurm does not show it', async () => {
+  it('continues if it began meanwhile, although Slurm does not list it', async () => {
     const run = await submitted()
     const next = openServer(changed)
     const start = next.submit(run)
@@ -284,14 +284,14 @@ describe('a run whose spec can no longer be submitted', () => {
     expect(await ends(next, start)).toEqual({ status: 'fulfilled', value: run.runId })
   })
 
-  it('fails with its reason if Slurm does not have it, so that it can never begin', async () => {
+  it('fails with the reason if Slurm does not have it, so that it can never begin', async () => {
     const run = await submitted()
     const next = openServer({ ...changed, shows: [] })
     expect(await ends(next, next.submit(run))).toMatchObject({ reason: { reason: 'BAD_SPEC' } })
     expect(await recordsOf(run.runId)).toBeNull()
   })
 
-  it('is left untouched by an aborted start', async () => {
+  it('is left untouched when its start is aborted', async () => {
     const run = await submitted()
     const old = openServer(changed)
     const dropped = new AbortController()
@@ -310,14 +310,14 @@ describe('an unreadable run directory', () => {
     await writeFile(directory, '')
   }
 
-  it('does not end a run that Slurm has in its queue', async () => {
+  it('does not end a run that is in the queue of Slurm', async () => {
     await layout.checkReadable()
     const run = order()
     await makeUnreadable(run.runId)
     expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
   })
 
-  it('that was readable before does not end a run that Slurm has in its queue', async () => {
+  it('that could be read before does not end a run that is in the queue of Slurm', async () => {
     const server = openServer()
     const run = order()
     const start = server.submit(run)
@@ -372,7 +372,7 @@ describe('a missing shared folder', () => {
     await back()
   })
 
-  it('is reported at the start of the server, and its runs keep their state', async () => {
+  it('is reported at the start of the server, and the runs keep their state', async () => {
     await away()
     const executor = await openExecutor()
     expect(await executor.describe()).toMatchObject({ available: false })
@@ -385,7 +385,7 @@ describe('a missing shared folder', () => {
     await executor.close()
   })
 
-  it('is rejected if it is a file', async () => {
+  it('is rejected if a file has its path', async () => {
     await rename(sharedDir, `${sharedDir}.away`)
     await writeFile(sharedDir, '')
     await expect(layout.checkReadable()).rejects.toMatchObject({

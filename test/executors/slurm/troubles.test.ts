@@ -24,7 +24,7 @@ import {
 const isEnded = (observation: Observation) => observation.state === 'ended' && observation
 
 /** Failures of a real cluster: lost responses, folders, nodes and records. */
-describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
+describe.skipIf(conf === undefined)(`with ${conf}, a job of Slurm`, () => {
   const own = useSlurm()
 
   it('is found if the response to its submission was lost', async () => {
@@ -105,8 +105,8 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
 
   it.each([
     ['killed', () => ['scancel', '--full', '--signal=KILL']],
-    ['cancelled, though it ignores TERM,', () => ['scancel']],
-  ])('that is %s in Slurm without a record has the end time of Slurm', async (_, command) => {
+    ['cancelled although it ignores TERM', () => ['scancel']],
+  ])('that is %s in Slurm and left no record has the end time of Slurm', async (_, command) => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const killedMs = Date.now()
@@ -139,7 +139,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await twice.close()
   })
 
-  it('keeps running while Slurm is unreachable, and ends once Slurm confirms it', async () => {
+  it('keeps running while Slurm is unreachable, and is over when Slurm confirms that', async () => {
     const silent = await own.openWith({
       squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
     })
@@ -156,7 +156,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
   })
 
-  it('runs without a controller, and ends, or begins once, when the controller returns', async () => {
+  it('runs while the controller is down, and ends, or begins once, when the controller is back', async () => {
     const [seen, marks] = [join(own.directory, 'controller'), join(own.directory, 'began')]
     const handle = await own.up(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`))
     let starting: Promise<string> | null = null
@@ -181,7 +181,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await patient.close()
   }, 240_000)
 
-  it('is preempted when Slurm gives its node to a job of a higher partition', async () => {
+  it('is preempted if Slurm gives its node to a job of a higher partition', async () => {
     const resources = tasks({ exclusiveNodeUse: true })
     const customAttributes = { 'slurm.nodelist': 'n1' }
     const low = await own.up(sh('echo up; sleep 60', { resources, customAttributes }))
@@ -205,7 +205,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('is gone if an operator requeues it, whatever the Slurm job does afterwards', async () => {
+  it('is gone if an operator requeues it, even if the Slurm job runs again', async () => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const id = running.state === 'running' ? (running.nativeId ?? '') : ''
@@ -248,16 +248,16 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect((await runSlurmCommand('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
   })
 
-  it('that forges another exit code ends with the exit code of Slurm', async () => {
+  it('that forges another exit code has the exit code that Slurm reports', async () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     expect(await own.finish(sh(`ln -s '0 - - -' ${runs}/$BERTH_RUN_ID/exit; exit 3`))).toMatchObject({ exitCode: 3 })
   })
 
   it.each([
     ['waits', false],
-    ['is begun once more', true],
+    ['begins again', true],
   ])(
-    'whose begin a crashed controller has lost is gone when its job %s',
+    'whose begin a crashed controller has lost is gone when its Slurm job %s',
     async (_, isReleased) => {
       const marks = join(own.directory, `forgotten-${isReleased}`)
       const text = `echo x >>${marks}; echo up; sleep 600`
@@ -288,7 +288,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     200_000,
   )
 
-  it('is not signalled by a job id that now belongs to another job', async () => {
+  it('is not signalled through a job id that now belongs to another job', async () => {
     const called = join(own.directory, 'called')
     const handle = await own.up(sh('echo up; sleep 60'))
     const other = await own.openWith({ squeue: 'exit 0', scancel: `echo "$@" >>${called}` })

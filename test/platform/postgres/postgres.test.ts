@@ -130,22 +130,22 @@ describe('the first start of an embedded PostgreSQL', () => {
     expect(await canConnect(url.replace(/:[^:@]+@/, ':wrong@'))).toBe(false)
   })
 
-  test('is repeated after it was killed half-way', async () => {
+  test('is repeated if it was killed half-way', async () => {
     await mkdir(join(home(), 'cluster.new-999999999/data/base'), { recursive: true })
     await writeFile(join(home(), 'cluster.new-999999999/data/PG_VERSION'), '18\n')
     await startAnew()
     expect((await readdir(home())).filter((name) => name.startsWith('cluster'))).toEqual(['cluster'])
   })
 
-  test('by two concurrent processes gives both the same server', async () => {
+  test('by two processes at once gives both the same server', async () => {
     const [here, elsewhere] = await Promise.all([startAnew(), startElsewhere()])
     expect(elsewhere.url).toBe(here.url)
     await elsewhere.leave()
   })
 })
 
-describe('a later start of an embedded PostgreSQL', () => {
-  test('reuses data and port', async () => {
+describe('the next start of an embedded PostgreSQL', () => {
+  test('uses the same data and the same port', async () => {
     const first = await start()
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     await first.stop()
@@ -155,7 +155,7 @@ describe('a later start of an embedded PostgreSQL', () => {
     expect(await query(second.url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('adopts a server whose last user was killed', async () => {
+  test('uses a server whose last process was killed', async () => {
     await prepare()
     const { url, child } = await startElsewhere()
     const pid = await postmasterPid()
@@ -166,7 +166,7 @@ describe('a later start of an embedded PostgreSQL', () => {
     expect(await postmasterPid()).toBe(pid)
   })
 
-  test('recovers after server and user were killed', async () => {
+  test('recovers after the server and its processes were killed', async () => {
     await prepare()
     const { url, child } = await startElsewhere()
     await query(url, 'CREATE TABLE kept AS SELECT 42 AS n')
@@ -178,7 +178,7 @@ describe('a later start of an embedded PostgreSQL', () => {
     expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('creates no files while its directory is away, and succeeds when the directory is back', async () => {
+  test('creates no files while the directory is missing, and succeeds when it is back', async () => {
     const postgres = await start()
     await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     const pid = (await postmasterPid()) ?? 0
@@ -196,7 +196,7 @@ describe('a later start of an embedded PostgreSQL', () => {
     expect(await query(postgres.url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('is not stopped by a pid that now belongs to another process', async () => {
+  test('is not prevented by a pid that now belongs to another process', async () => {
     const first = await start()
     await first.stop()
     await writeFile(join(home(), 'cluster/data/postmaster.pid'), `${process.pid}\n/elsewhere\n0\n1\n`)
@@ -206,7 +206,7 @@ describe('a later start of an embedded PostgreSQL', () => {
 })
 
 describe('processes that share an embedded PostgreSQL', () => {
-  test('stop it when the last one leaves', async () => {
+  test('stop it when the last of them leaves', async () => {
     const here = await start()
     const elsewhere = await startElsewhere()
     await here.stop()
@@ -216,7 +216,7 @@ describe('processes that share an embedded PostgreSQL', () => {
     expect(await postmasterPid()).toBe(null)
   })
 
-  test('stop it even if a killed process never left', async () => {
+  test('stop it even if a killed process did not leave', async () => {
     const here = await start()
     const elsewhere = await startElsewhere()
     elsewhere.child.kill('SIGKILL')
@@ -226,7 +226,7 @@ describe('processes that share an embedded PostgreSQL', () => {
     expect(await postmasterPid()).toBe(null)
   })
 
-  test('start it again if one arrives while another stops it', async () => {
+  test('start it again if one process arrives while another stops it', async () => {
     for (const _ of [1, 2, 3]) {
       const leaving = await start()
       const [elsewhere] = await Promise.all([startElsewhere(), leaving.stop()])
@@ -239,7 +239,7 @@ describe('processes that share an embedded PostgreSQL', () => {
     (await query(url, "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'berth embedded'"))[0]
 })
 
-test('a killed server restarts on the same port', async () => {
+test('a server that was killed restarts on the same port', async () => {
   const { url } = await start()
   const pid = await postmasterPid()
   process.kill(pid ?? 0, 'SIGKILL')
@@ -247,7 +247,7 @@ test('a killed server restarts on the same port', async () => {
   expect(await postmasterPid()).not.toBe(pid)
 })
 
-test('the files of another major version are refused at once, with the commands that move them', async () => {
+test('files of another major version of PostgreSQL are refused at once, with the commands that migrate them', async () => {
   const postgres = await start()
   await postgres.stop()
   await writeFile(join(directory, 'postgres/cluster/data/PG_VERSION'), '17\n')
@@ -256,7 +256,7 @@ test('the files of another major version are refused at once, with the commands 
   )
 })
 
-test('leaving twice has the effect of leaving once', async () => {
+test('a process that leaves twice has left once', async () => {
   const postgres = await start()
   await Promise.all([postgres.stop(), postgres.stop()])
   await postgres.stop()
@@ -264,7 +264,7 @@ test('leaving twice has the effect of leaving once', async () => {
 })
 
 describe.skipIf(!isRoot)('an embedded PostgreSQL as root (skipped otherwise)', () => {
-  test('finds data kept elsewhere after its directory is moved, and a copy gets its own', async () => {
+  test('finds data stored elsewhere after its directory was moved; a copy of the directory gets its own data', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
     const first = await startAnew(join(closed, 'data'))
@@ -277,7 +277,7 @@ describe.skipIf(!isRoot)('an embedded PostgreSQL as root (skipped otherwise)', (
     expect(await query((await startAnew(join(closed, 'moved'))).url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('keeps data elsewhere if the server’s account cannot reach the directory', async () => {
+  test('stores its data elsewhere if the account of the server cannot reach the directory', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
     const postgres = await startAnew(join(closed, 'data'))
@@ -292,7 +292,7 @@ describe.skipIf(!isRoot)('an embedded PostgreSQL as root (skipped otherwise)', (
 /** The file that a server left, as a crash of the machine may leave it. */
 const pidFile = () => join(home(), 'cluster/data/postmaster.pid')
 
-test.each(['', '\0\0\0\0\n'])('a server starts with an invalid postmaster.pid: %j', async (content) => {
+test.each(['', '\0\0\0\0\n'])('a server starts although its postmaster.pid is invalid: %j', async (content) => {
   const first = await start()
   await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
   await first.stop()
@@ -300,7 +300,7 @@ test.each(['', '\0\0\0\0\n'])('a server starts with an invalid postmaster.pid: %
   expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
 })
 
-test('a copy of a running directory, whose path ends like its own, has a separate server', async () => {
+test('a copy of a running data directory, whose path ends like that of the original, has a server of its own', async () => {
   const original = await start(join(directory, 'srv/x'))
   await query(original.url, 'CREATE TABLE of_original AS SELECT 42 AS n')
   await query(original.url, 'CHECKPOINT')
@@ -315,7 +315,7 @@ test('a copy of a running directory, whose path ends like its own, has a separat
   expect(await isPostmaster(pid, { ...place, home: '/srv/x/postgres' })).toBe(false)
 })
 
-test('a directory moved while its server runs still belongs to that server', async () => {
+test('a directory that is moved while its server runs still belongs to that server', async () => {
   const original = await start(join(directory, 'before'))
   await rename(join(directory, 'before'), join(directory, 'after'))
   expect((await start(join(directory, 'after'))).url).toBe(original.url)
@@ -341,7 +341,7 @@ test('a server that restarts on another port is found again', async () => {
   thief.close()
 })
 
-describe('a leaving process does not wait', () => {
+describe('a process that leaves an embedded PostgreSQL does not wait', () => {
   test.each<[string, (url: string) => Promise<number[]>]>([
     ['a frozen server', async (url) => [await postmaster(), await pidOf(url, "application_name = 'berth embedded'")]],
     ['a frozen postmaster, whose sessions still answer', async () => [await postmaster()]],

@@ -31,7 +31,7 @@ async function turns(it: Cluster, seconds: Record<string, number>, starts: numbe
 }
 
 describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
-  test('example 31: the account with the least usage starts first', async () => {
+  test('example 31: the account with the lowest usage starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 4, pre: true, ...of('a') })
     await it.submit({ gpu: 3, pre: true, ...of('c') })
@@ -48,7 +48,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids.slice(20))).toHaveLength(4)
   })
 
-  test('example 32: a sub-account does not get a share of its own', async () => {
+  test('example 32: a sub-account does not get a share of its own, in addition to that of its account', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const jobs = (count: number, account: string) => times(count, { gpu: 1, cpu: 0.1, pre: true, account })
     const names = ['a', 'a.1', 'a.2', 'a.3', 'a.4', 'a.5', 'a.6']
@@ -57,7 +57,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids.slice(21))).toHaveLength(4)
   })
 
-  test('turns: among accounts with equal usage the account served longest ago starts first', async () => {
+  test('turns: among accounts with equal usage, the one that has waited longest for a start is next', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -93,9 +93,9 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
 
   test.each([
     ['without a half-life they alternate', null, 'abababab'],
-    ['with one, three short jobs follow a long one', 3_600_000, 'abbbabbb'],
+    ['with a half-life, three short jobs follow a long one', 3_600_000, 'abbbabbb'],
     // The starts take real time, which counts too; up to 3 s do not change the order.
-  ] as const)('half-life: jobs of 40 s and of 14 s, %s', async (_, shareHalfLifeMs, order) => {
+  ] as const)('half-life: accounts with jobs of 40 s and of 14 s: %s', async (_, shareHalfLifeMs, order) => {
     const scheduling = { nonPreemptableFraction: 1, shareHalfLifeMs }
     await using it = await startCluster({ mode, ...S, scheduling, nodes: [N8()] })
     await it.together(...whole(8, 'a', 40), ...whole(8, 'b', 14))
@@ -119,8 +119,8 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
   })
 
   test.each([
-    ['0.5 is before 0.75', {}, 'c'],
-    ['with weight 2 it is 0.375, and first', { a: 2 }, 'a'],
+    ['an account with the share 0.5 is before one with 0.75', {}, 'c'],
+    ['with weight 2 the share 0.75 becomes 0.375, and the account is first', { a: 2 }, 'a'],
   ] as const)('example 36: %s', async (_, weights, first) => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()], weights })
     await it.together(
@@ -132,7 +132,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(a ?? '', c ?? '')).toEqual([first === 'a' ? a : c])
   })
 
-  test('example 52: a blocked head keeps its node, and jobs behind it start on others', async () => {
+  test('example 52: a blocked head keeps its node, and the jobs behind it start on other nodes', async () => {
     const scheduling = { nonPreemptableFraction: 1 }
     const nodes = [node('n'), node('g', { cpuMillis: 4_000, gpus: [v100] })]
     await using it = await startCluster({ mode, ...S, scheduling, nodes })
@@ -148,7 +148,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect((await it.job(behind)).scheduling?.fit).toMatchObject({ freeNow: false, couldEverFit: true })
   })
 
-  test('example 54: a non-preemptable head at the non-preemptable limit does not block preemptable jobs', async () => {
+  test('example 54: a head that waits for the limit of non-preemptable jobs does not block preemptable jobs', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 2, ...of('a') })
     await it.settle()
@@ -159,7 +159,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.reason(head)).toBe('NON_PREEMPTABLE_POOL')
   })
 
-  test('a job larger than the non-preemptable part of the pool is reported as never startable, without an estimate', async () => {
+  test('a job larger than the part of the pool for non-preemptable jobs is reported as never startable, without an estimate', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const because = expect.stringMatching(/at most 0\.25 of each resource.*this job alone requests more.*4 GPUs/)
     const fit = { freeNow: false, couldEverFit: false, missing: [because] }
@@ -214,7 +214,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(never)).toEqual(['RUNNING'])
   })
 
-  test('example 57: held nodes run only jobs that end in time or are preemptable', async () => {
+  test('example 57: on held nodes, only jobs start that end in time or are preemptable', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -241,7 +241,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(busy, pre, head)).toEqual(['SUCCEEDED', 'INTERRUPTED', 'RUNNING'])
   })
 
-  test('example 58: of two gangs one runs, and the other holds no resources', async () => {
+  test('example 58: of two gangs that do not fit together, one runs and the other holds no resources', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -261,7 +261,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(waiting)).toEqual(['RUNNING'])
   })
 
-  test('example 59: an interactive job preempts others at once', async () => {
+  test('example 59: an interactive job preempts other jobs at once', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2() })
     await it.submit({ gpu: 8, pre: true, ...of('heavy') })
     const others = await fill(it, 8, of('light'))
@@ -271,7 +271,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.states(...others)).toEqual(Array.from({ length: 8 }, () => 'INTERRUPTED'))
   })
 
-  test('examples 60 and 62: a user may run one interactive job; killing it makes room for the next', async () => {
+  test('examples 60 and 62: a user may run one interactive job; the next one starts when that one is killed', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const first = await it.submit({ interactive: true, stubborn: 20, ...of('a') })
     await it.settle()

@@ -57,7 +57,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await it.states(two)).toEqual(['RUNNING'])
   })
 
-  test('example 66: replicas are placed only on nodes with each requested feature', async () => {
+  test('example 66: replicas are placed only on nodes that have every requested feature', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX(), relaxReplicas: false })
     const answer = await it.answer({ gpu: 1, resources: { replicas: 2, gpuMemoryGib: 16, gpuModel: ['h100'] } })
     expect(answer).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path: ['spec', 'resources', 'infiniband'] }] })
@@ -80,7 +80,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     return state === 'QUEUED' ? 'waits' : runs.nodes[0]?.gpuIds
   }
 
-  test('example 67: a job waits for named devices, or takes any devices', async () => {
+  test('example 67: a job waits for named GPUs, or with anyGpu takes any of them', async () => {
     await using it = await fourGpus()
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2] } })).toBe('waits')
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2], anyGpu: true } })).toEqual([2, 3])
@@ -129,7 +129,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     expect(await it.answer({ capacityReservationId: 'reservation_none' })).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('example 70: jobs wait for the window of their capacity reservation, and only they use its nodes in it', async () => {
+  test('example 70: jobs wait for the window of their capacity reservation, and no other jobs use its nodes in the window', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [node('n1'), node('n2')] })
     const [{ now } = { now: new Date(0) }] = await it.sql<{ now: Date }>('SELECT berth_now() AS now')
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()

@@ -9,7 +9,7 @@ const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
 const of = (account: string) => ({ account })
 
 describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
-  test('example 38: of two victims only the later started is evicted', async () => {
+  test('example 38: of two possible victims only the one that started later is evicted', async () => {
     await using it = await startCluster({ mode, ...S })
     const older = await it.submit({ gpu: 4, pre: true, ...of('x') })
     await it.settle()
@@ -33,7 +33,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     { gpu: 3, cpu: 5, rst: true, bid: 2, ...of('a0') },
   ]
 
-  test('example 39: three competing jobs swap once per quantum', async () => {
+  test('example 39: three jobs that compete for a node replace each other once per rotation quantum', async () => {
     await using it = await startCluster({ mode, ...S })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     for (let i = 0; i < 5; i++) await it.advance(60)
@@ -41,7 +41,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.states(big, four, three)).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
   })
 
-  test('example 39: without rotation no job is evicted, and the job of four GPUs is backfilled', async () => {
+  test('example 39: without rotation no job is evicted, and the job that needs four GPUs is backfilled', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { rotationQuantumMs: -1 } })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     expect(await it.states(big, four, three)).toEqual(['QUEUED', 'RUNNING', 'RUNNING'])
@@ -50,7 +50,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
   })
 
-  test('example 41: a non-preemptable job evicts a job of a full account, which waits until it ends', async () => {
+  test('example 41: a non-preemptable job evicts a job of an account that uses the pool, which waits until it ends', async () => {
     await using it = await startCluster({ mode, ...S })
     const a = await it.submit({ gpu: 8, rst: true, ...of('a') })
     await it.settle()
@@ -63,7 +63,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.states(a, b)).toEqual(['RUNNING', 'SUCCEEDED'])
   })
 
-  test('example 43: no job is evicted when evictions would not free enough', async () => {
+  test('example 43: no job is evicted if evictions cannot free enough', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling: { nonPreemptableFraction: 1 } })
     for (let i = 0; i < 2; i++) await it.submit({ gpu: 4, ...of('fill') })
     await it.settle()
@@ -119,7 +119,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect([state, runs.nodes.length]).toEqual(['INTERRUPTED', 1])
   })
 
-  test('rotation: two accounts do not evict each other’s jobs in turn', async () => {
+  test('rotation: two accounts do not evict the jobs of each other in turn', async () => {
     await using it = await startCluster({ mode, ...S, weights: { ml: 2 } })
     const three = (account: string) => ({ gpu: 3, pre: true, ...of(account) })
     const jobs = await it.together(three('a'), three('a'), three('ml'), three('ml'))
@@ -129,7 +129,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(evicted).toEqual([{ claimant: 'ml', victim: 'a' }])
   })
 
-  test('lost work: lost work is counted, and a job that lost work runs twice as long before its next eviction', async () => {
+  test('lost work: lost work is recorded, and a job that lost work runs twice as long before its next eviction', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
     await it.settle()
@@ -165,7 +165,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.states(busy, head, second)).toEqual(['SUCCEEDED', 'RUNNING', 'INTERRUPTED'])
   })
 
-  test('holds: a gang starts although preemptable jobs keep arriving', async () => {
+  test('holds: a gang starts although preemptable jobs are submitted all the time', async () => {
     const scheduling = { nonPreemptableFraction: 1 }
     await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling })
     const long = { seconds: 39, maxRunTimeSeconds: 40, ...of('f') }
@@ -187,7 +187,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...stream)).toEqual([])
   })
 
-  test('limits: a claimant that may no longer start releases the resources held for it', async () => {
+  test('limits: a claimant that may no longer start releases the resources that are held for it', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, stubborn: 20, ...of('x') })
     await it.settle()
@@ -200,7 +200,7 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     await until(async () => (await it.reason(claimant)) === 'PROJECT_LIMIT', { what: 'the limit is the reason' })
   })
 
-  test('limits: a claimant that needs more victims than the limit per minute gets them at once', async () => {
+  test('limits: a claimant that needs more victims than the limit per minute evicts them all at once', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { maxPreemptionsPerMinute: 1 } })
     const victims = [
       await it.submit({ gpu: 4, pre: true, ...of('x') }),

@@ -11,7 +11,7 @@ const limits = (more: object) => ({
 })
 
 describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
-  test('example 1: jobs start by priority level: 30, 20, 10, 0', async () => {
+  test('example 1: jobs start in the order of their priority levels: 30, 20, 10, 0', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -36,7 +36,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(order).toEqual(['anna', 'lena', 'rosa', 'vera'])
   })
 
-  test('example 4: leads may override the priority (0 … 50) of a job that has not started', async () => {
+  test('example 4: a LEAD may override the priority (0 … 50) of a job that has not started', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const running = await it.submit({ as: 'rosa' })
@@ -59,7 +59,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.holding(waiting, other)).toEqual([waiting])
   })
 
-  test('example 5: two jobs of each user run, and five in the pool; the sixth waits for the limit of the pool', async () => {
+  test('example 5: two jobs of each user run, and five in the pool; the sixth job waits for the limit of the pool', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5, userMaxConcurrent: 2 }) })
     const ids: string[] = []
     for (const as of ['ada', 'bob', 'cyd']) await it.user(as, 'RESEARCHER')
@@ -103,7 +103,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.reason(beta[2] ?? '')).toBe('USER_LIMIT')
   })
 
-  test('example 9: a lowered limit keeps running jobs, and delays the next start', async () => {
+  test('example 9: after a limit is lowered, jobs keep running and the next start waits', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5 }) })
     const ids = await Promise.all(Array.from({ length: 6 }, () => it.submit()))
     await it.settle()
@@ -121,7 +121,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.holding(...ids)).toHaveLength(2)
   })
 
-  test('example 11: jobs that waited for two starvation thresholds come first, at most at level 30', async () => {
+  test('example 11: jobs that waited for two starvation thresholds are first, at most at level 30', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1, starvationThresholdSeconds: 2 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -146,7 +146,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(waited?.seconds).toBeGreaterThanOrEqual(2)
   })
 
-  test('example 13: retention deletes old finished jobs and keeps active jobs', async () => {
+  test('example 13: retention deletes old finished jobs, and keeps active jobs', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     const done = await it.submit({ seconds: 1 })
     await it.settle()
@@ -171,7 +171,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(left.sort()).toEqual([running, queued, blocked, later].sort())
   })
 
-  test('example 15: a job waiting for approval has a run without allocation; others start past it', async () => {
+  test('example 15: a job that waits for approval has a run without an allocation, and other jobs start before it', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 2 }) })
     await mutate(it.admin, 'createApprovalRule', { input: { name: 'dear', condition: { costAbove: 50 } } })
     const dear = await it.submit({ estimatedCost: 60 })
@@ -193,7 +193,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(blocked, ...ids)).toEqual(['BLOCKED', 'RUNNING', 'RUNNING'])
   })
 
-  test('examples 20 and 22: a rejected job fails with the message; an approval does not bypass limits', async () => {
+  test('examples 20 and 22: a rejected job fails with the message; an approved job still waits for limits', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ userMaxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const input = { requiresApproval: true }
@@ -213,7 +213,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(approved)).toEqual(['RUNNING'])
   })
 
-  test('holds: a job ahead of the hold’s owner starts on held nodes, a job behind it does not', async () => {
+  test('holds: a job before the owner of a hold starts on the held nodes, and a job behind the owner does not', async () => {
     const scheduling = {}
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
     await it.user('vera', 'VIEWER', ['job.submit'])
@@ -243,7 +243,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
   })
 
-  test('holds: a hold moves to a new head', async () => {
+  test('holds: a hold passes to a new head of the queue', async () => {
     const scheduling = {}
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
     await it.user('rosa', 'RESEARCHER')
@@ -260,7 +260,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     expect(await it.states(head, owner)).toEqual(['RUNNING', 'QUEUED'])
   })
 
-  test('preemption: a head that is first only by waiting time does not prevent evictions for other jobs', async () => {
+  test('preemption: a head that is first only because it waited long does not prevent evictions for other jobs', async () => {
     await using it = await startCluster({
       mode,
       ...P,

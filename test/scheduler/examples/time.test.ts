@@ -45,7 +45,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     expect(maxima).toEqual([172_800, 0, 0, 0])
   })
 
-  test('example 72: the maximum run time counts from RUNNING, and exceeding it is final', async () => {
+  test('example 72: the maximum run time counts from RUNNING, and a job that exceeds it has FAILED', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()], graceMs: 1_000, clock: systemClock })
     const environment = { SIM_START_SECONDS: 5, SIM_RUN_SECONDS: 1_000, SIM_IGNORE_TERM_SECONDS: 1_000 }
     const id = await it.submit({
@@ -70,7 +70,7 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
     expect(runs[0]?.running).toBeGreaterThan(2.5)
   })
 
-  test('example 80: a node that is unreachable briefly recovers; after the timeout it is lost', async () => {
+  test('example 80: a node that is unreachable for a short time recovers; after the timeout it is LOST', async () => {
     await using it = await startCluster({ mode, ...P, nodes: N8x2(), nodeLostAfterMs: 60_000 })
     const [pre, rst] = [
       await it.submit({ gpu: 8, cpu: 16, pre: true }),

@@ -31,7 +31,7 @@ const at = (of: World, nowMs: number) => {
 }
 
 describe('a node in back-off', () => {
-  it('takes no run before its wait is over, and then one probe', () => {
+  it('takes no run before its wait is over, and then one probe run', () => {
     const of = world()
     expect(pass(of)).toMatchObject({ starts: [], nextMs: 1_000 })
     expect(at(of, 1_000)).toEqual(['j1'])
@@ -41,7 +41,7 @@ describe('a node in back-off', () => {
     })
   })
 
-  it('takes all runs once its probe runs, and another probe if the first ended before', () => {
+  it('takes all runs once its probe is running, and another probe if the first has ended', () => {
     const well = world()
     expect(at(well, 1_000)).toEqual(['j1'])
     well.hear(heard([{ kind: 'NODES', nodes: [n8()] }], { nowMs: 1_001 }))
@@ -52,7 +52,7 @@ describe('a node in back-off', () => {
     expect(startedJobs(pass(cancelled))).toEqual(['j2'])
   })
 
-  it('is not kept waiting by older runs, and probes with all replicas of a run together', () => {
+  it('sends a probe although older runs are on it, with all replicas of the run together', () => {
     const old = runOf({ lane: lane('old'), entry: waiting('old', 9), placements: [placedOn('n1')] }, 500)
     const of = world({ running: [old], lanes: [laneOf(lane('a', { shape: { copies: 3 } }), [1, 2])] })
     expect(at(of, 1_000)).toEqual(['j1'])

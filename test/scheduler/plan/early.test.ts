@@ -31,23 +31,23 @@ const started = (of: World) => startedJobs(planPass(of, { startsMax: 100 }))
 const running = (asks: LaneAsks) =>
   runningOf(lane('other', asks), waiting('other', 50), { placements: [placedOn('n1')] })
 
-describe('a short job of a backend with its own scheduler', () => {
+describe('a short job in a pool whose backend has its own scheduler', () => {
   it('is submitted before a node is free, up to twice the capacity of the nodes', () => {
     expect(started(world([laneOf(short(), jobs(20))]))).toHaveLength(8)
   })
 
-  it('counts resources used by others as taken', () => {
+  it('cannot use the resources that others hold', () => {
     const nodes = [backendNode({ freeCpu: 1_000, others: { ...nobody, cpuMillis: 3_000 } })]
     expect(started(world([laneOf(short(), jobs(20))], { nodes }))).toHaveLength(2)
   })
 
-  it('counts on the node where it was placed, so uneven load does not admit more jobs', () => {
+  it('is counted on the node where it was placed, so that uneven load does not admit more jobs', () => {
     const nodes = ['n1', 'n2'].map((name) => ({ ...backendNode(), id: name, name }))
     const onOne = jobs(9).map((n) => ({ ...running({ executor: 'slurm' }), ...waiting('other', 100 + n) }))
     expect(started(world([laneOf(short(), jobs(20))], { nodes, running: onOne }))).toHaveLength(7)
   })
 
-  it('is submitted early for each run that ends', () => {
+  it('is submitted early for each run that will end', () => {
     const of = world([laneOf(short(), jobs(20))])
     const { starts } = planPass(of, { startsMax: 100 })
     const runs = starts.map((start) => ({ kind: 'RUN' as const, runId: start.entry.runId, running: runOf(start) }))
@@ -68,7 +68,7 @@ describe('a short job of a backend with its own scheduler', () => {
     expect(started(of)[0]).toBe('j99')
   })
 
-  it('with noWait does not start before a node is free', () => {
+  it('is not submitted before a node is free if it has noWait', () => {
     const of = world([laneOf(short(), jobs(4))])
     planPass(of, { startsMax: 100 })
     const { lane: asked, userName, team } = laneOf(short({ id: 'asked' }), [])
@@ -83,18 +83,18 @@ describe('jobs are not submitted early', () => {
     ['that may run longer', { runSeconds: 61 }],
     ['of a backend that starts what fits at once', { executor: 'kubernetes' }],
     ['that is interactive', { interactive: true }],
-    ['that may be asked to leave', { preemptable: true }],
-    ['that wants a node for itself', { shape: { exclusive: true, cpuMillis: 1_000 } }],
+    ['that is preemptable', { preemptable: true }],
+    ['that needs a node for itself', { shape: { exclusive: true, cpuMillis: 1_000 } }],
   ])('for a job %s', (_, asks) => {
     const of = world([laneOf(short(asks), jobs(20))], { settings: settings({ nonPreemptableFraction: 1 }) })
     expect(started(of).length).toBeLessThanOrEqual(4)
   })
 
-  test('when an urgent job may preempt a run', () => {
+  test('while an urgent job may preempt a run', () => {
     expect(started(world([laneOf(short(), jobs(20))], { running: [running({ preemptable: true })] }))).toHaveLength(3)
   })
 
-  test('while the backend has kept another run pending for long', () => {
+  test('while the backend has kept another run waiting for long', () => {
     const late = { ...running({}), state: 'STARTING' as const }
     const of = world([laneOf(short(), jobs(20))], { nowMs: 60_001, running: [late] })
     expect(started(of)).toHaveLength(3)

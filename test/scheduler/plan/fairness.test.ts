@@ -79,13 +79,13 @@ describe('accounts with weights 1 : 1 : 2', () => {
   })
 })
 
-describe('people of an account and its sub-accounts', () => {
+describe('users of an account and its sub-accounts:', () => {
   const one = { name: 'zoe', account: 'bio' }
   const people = ['ann', 'bob', 'cyd'].map((name) => ({ name, account: 'ml' }))
   const trees: [string, readonly Contestant[], readonly number[]][] = [
-    ['three people of an account get what one of another gets', [...people, one], [1, 1, 1, 3]],
+    ['three users of an account get as much as one user of another account', [...people, one], [1, 1, 1, 3]],
     [
-      'a sub-account of weight 2 gets as much as two people of the account above it',
+      'a sub-account of weight 2 gets as much as two users of the account above it',
       [...people.slice(0, 2), { name: 'dan', account: 'ml.nlp', weight: 2 }, one],
       [1, 1, 2, 4],
     ],
@@ -117,14 +117,14 @@ describe('people of an account and its sub-accounts', () => {
     lane(`${userId}/${account}`, { userId, account, shape: { gpu: 8 } })
 
   test.each([null, 86_400_000])(
-    'one job behind 40 of another person of the account starts second (half-life: %s)',
+    'a job behind 40 jobs of another user of the account starts second (half-life: %s)',
     (half) => {
       const lanes = [laneOf(whole('ann', 'ml'), range(1, 41)), laneOf(whole('bob', 'ml'), [41])]
       expect(order(lanes, half).slice(0, 3)).toEqual(['j1', 'j41', 'j2'])
     },
   )
 
-  test('a higher bid does not give a person more starts', () => {
+  test('a higher bid does not give a user more starts', () => {
     const ann = laneOf(whole('ann', 'ml'), [1, 2])
     const bids = { ...ann, first: ann.first.map((entry) => ({ ...entry, bid: 10 * entry.sequence })).toReversed() }
     const lanes = [bids, laneOf(whole('bob', 'ml'), [3]), laneOf(whole('zoe', 'bio'), [4])]
@@ -155,7 +155,7 @@ describe('accounts with a half-life of usage', () => {
     expect(unfair(forgetting, ({ gpuSeconds }) => gpuSeconds, fivePercent)).not.toEqual([])
   })
 
-  test('a person with one short job at a time waits only until the next run ends, beside seven people with long queues', () => {
+  test('a user with one short job at a time waits only for the next end of a run, beside seven users with long queues', () => {
     const accounts = [
       ...alike(7).map((one) => ({ ...one, seconds: 1_200 })),
       { name: 'light', seconds: 60, oneAtATime: true },
@@ -170,7 +170,7 @@ describe('accounts with a half-life of usage', () => {
     for (const halfLifeMs of [shareHalfLifeMs, null]) expect(median(halfLifeMs)).toBeLessThan(150)
   })
 
-  test('get equal use with mixed sizes, where the current share alone is further off: 8 accounts on 8 nodes', () => {
+  test('get equal use with mixed sizes, although the current share alone would be less even: 8 accounts on 8 nodes', () => {
     const asked = {
       nodes: 8,
       accounts: alike(8),
@@ -182,7 +182,7 @@ describe('accounts with a half-life of usage', () => {
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 0 })).toEqual([])
   })
 
-  test('an account that joined late has caught up after five half-lives', () => {
+  test('an account whose jobs came later has caught up after five half-lives', () => {
     const accounts = [{ name: 'a' }, { name: 'b' }, { name: 'late', arrives: 600 }]
     const asked = { nodes: 8, accounts, sizes: [8], starts: 3_600, jitter: 0.1, halfLifeMs: hour }
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])
@@ -195,11 +195,11 @@ describe('accounts with a half-life of usage', () => {
   })
 })
 
-describe('any mix of sizes', () => {
+describe('accounts with any mix of sizes:', () => {
   const mixes: Readonly<Record<string, (at: number) => readonly number[]>> = {
     'all whole nodes': () => [8],
     'all single GPUs': () => [1],
-    'one whole nodes, the others single GPUs': (at) => [at === 0 ? 8 : 1],
+    'whole nodes for one account and single GPUs for the others': (at) => [at === 0 ? 8 : 1],
     '1, 2, 4 and 8 GPUs': () => [1, 2, 4, 8],
   }
   const weightings = { equal: [1, 1, 1], '1 : 1 : 2': [1, 1, 2] }
@@ -240,7 +240,7 @@ describe('any mix of sizes', () => {
   })
 
   test.each(cases)(
-    '$count accounts, $name weights, $mix: without a half-life the largest job decides how far accounts are off',
+    '$count accounts, $name weights, $mix: without a half-life, the difference is at most that of the largest job',
     (asked) => {
       const got = shares(asked, null)
       const largest = Math.max(...got.map((one) => one.largest))

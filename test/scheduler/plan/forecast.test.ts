@@ -26,12 +26,12 @@ function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spent
   return drain(forecast(snapshot({ ...of, settings: policy }), how))
 }
 
-describe('forecasts over simulated days', () => {
+describe('forecasts in simulations of several days', () => {
   const days = (day: (seed: number, policy: Policy) => Judged[], policy: Policy, seeds: number[]) =>
     computeFigures(seeds.flatMap((seed) => day(seed, policy)))
 
   test.each(policies)(
-    'with known run times under %s the median error is below a tenth of the wait, and p90 covers 90 % of starts',
+    'have a median error below a tenth of the wait with known run times, and p90 covers 90 % of starts: %s',
     (policy) => {
       const { forecasts, medianError, covered } = days(playKnownDay, policy, range(0, isWhole ? 15 : 4))
       expect(forecasts).toBeGreaterThan(isWhole ? 2_500 : 700)
@@ -43,7 +43,7 @@ describe('forecasts over simulated days', () => {
   )
 
   test.each(policies)(
-    'on a new installation with stated limits under %s the error is near the bound of decision 24',
+    'have an error near the bound of decision 24 on a new installation with stated limits: %s',
     (policy) => {
       const { forecasts, medianError } = days(playNewDay, policy, range(0, isWhole ? 12 : 2))
       expect(forecasts).toBeGreaterThan(20)
@@ -53,7 +53,7 @@ describe('forecasts over simulated days', () => {
   )
 
   test.each(policies)(
-    'with partly unknown run times under %s the error is below a third of the wait, and p90 covers four fifths of starts',
+    'have an error below a third of the wait with partly unknown run times, and p90 covers four fifths of starts: %s',
     (policy) => {
       const { forecasts, medianError, covered } = days(playMixedDay, policy, range(0, isWhole ? 7 : 4))
       expect(forecasts).toBeGreaterThan(isWhole ? 800 : 250)
@@ -64,13 +64,13 @@ describe('forecasts over simulated days', () => {
   )
 })
 
-describe('a simulation of the queue', () => {
+describe('the simulation of the queue', () => {
   const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
   const running = (of = whole('r')) => [
     runningOf(of, waiting(of.id, 900), { placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })] }),
   ]
 
-  test('is made once if all run times are stated maxima, and jobs start one after the other', () => {
+  test('is made only once if all run times are stated maxima and jobs start one after the other', () => {
     const found = forecastOf(
       { lanes: [laneOf(whole('a'), [1, 2])], running: running() },
       { j900: runTime({ statedMs: 60_000 }), j1: runTime({ statedMs: 10_000 }), j2: runTime({ statedMs: 10_000 }) },
@@ -83,7 +83,7 @@ describe('a simulation of the queue', () => {
     })
   })
 
-  test('forecasts no start behind a run of unknown length', () => {
+  test('forecasts no start behind a run whose end is unknown', () => {
     const found = forecastOf({ lanes: [laneOf(whole('a'), [1])], running: running() }, { j900: runTime() })
     expect(found.starts.size).toBe(0)
     expect(found.unknown).toEqual(['j900'])
@@ -95,7 +95,7 @@ describe('a simulation of the queue', () => {
     expect([...forecastOf({ lanes: [{ ...known, waiting: 9 }] }, times).starts.keys()]).toEqual(['j1', 'j2'])
   })
 
-  test('ends an evicted run after its grace period, and runs it again', () => {
+  test('ends an evicted run after its grace period, and runs the job again', () => {
     const victim = whole('v', { preemptable: true, restartable: true, account: 'v', priority: 0 })
     const found = forecastOf(
       {
@@ -121,7 +121,7 @@ describe('a simulation of the queue', () => {
     expect(found.plays).toBeLessThan(20)
   })
 
-  test('does not change the world that it copies', () => {
+  test('does not change the state of the pool that it copies', () => {
     const of = snapshot({ lanes: [laneOf(whole('a'), [1, 2])], running: running() })
     const before = structuredClone(of)
     forecastOf(of, { j900: runTime({ statedMs: 60_000 }), j1: runTime({ statedMs: 1 }), j2: runTime({ statedMs: 1 }) })
@@ -133,14 +133,14 @@ describe('a simulated run time', () => {
   const history = range(1, 20).map((at) => at * 1_000)
   const drawn = (of: RunTime, ranMs = 0) => range(0, 200).map((play) => drawMs(of, { jobId: 'j', ranMs, play }))
 
-  test('is drawn from the history, and stays within the limit', () => {
+  test('is drawn from earlier runs, and stays within the limit', () => {
     const values = drawn(runTime({ history, statedMs: 15_000 })).map(Number)
     expect(values.every((ms) => ms <= 15_000 && (ms === 15_000 || history.includes(ms)))).toBe(true)
     expect(new Set(values).size).toBeGreaterThan(10)
     expect(drawn(runTime({ history, statedMs: 15_000 }))).toEqual(values)
   })
 
-  test('of a running job exceeds its elapsed time; a job longer than all earlier runs takes twice its elapsed time', () => {
+  test('of a running job exceeds its elapsed time; beyond all earlier runs it is twice the elapsed time', () => {
     expect(drawn(runTime({ history }), 17_500).every((ms) => ms === 17_500 || [500, 1_500].includes(Number(ms)))).toBe(
       true,
     )
@@ -148,14 +148,14 @@ describe('a simulated run time', () => {
     expect(drawMs(runTime({ history, statedMs: 40_000 }), { jobId: 'j', ranMs: 30_000 })).toBe(10_000)
   })
 
-  test('without enough history takes the part of the stated maximum that earlier jobs took', () => {
+  test('without enough earlier runs is the part of the stated maximum that earlier jobs took', () => {
     const values = drawn(runTime({ history: [5], parts: [0.1, 0.5], statedMs: 60_000 })).map(Number)
     expect(new Set(values)).toEqual(new Set([6_000, 30_000]))
     expect(drawMs(runTime({ parts: [0.1, 0.5], statedMs: 60_000 }), { jobId: 'j', ranMs: 50_000 })).toBe(10_000)
     expect(drawMs(runTime({ history: [5] }), { jobId: 'j', ranMs: 0 })).toBe(5)
   })
 
-  test('takes parts of similar maxima of the user, then of the pool, then of any maximum', () => {
+  test('is taken from similar maxima of the user, then of the pool, then from any maximum', () => {
     const runs = (statedMs: number, ...parts: number[]) => parts.map((part) => ({ part, statedMs }))
     const own = [...runs(60_000, 0.1, 0.2, 0.3), ...runs(600_000, 0.7)]
     const pool = [...own, ...runs(600_000, 0.8, 0.9)]
@@ -165,7 +165,7 @@ describe('a simulated run time', () => {
     expect(chooseParts(own.slice(0, 2), pool, 5_000)).toEqual(pool.map(({ part }) => part))
   })
 
-  test('with too little history is the stated maximum, or unbounded', () => {
+  test('with too few earlier runs is the stated maximum, or unlimited', () => {
     expect(drawMs(runTime({ history: [5, 5], statedMs: 60_000 }), { jobId: 'j', ranMs: 10_000 })).toBe(50_000)
     expect(drawMs(runTime(), { jobId: 'j', ranMs: 0 })).toBeNull()
   })

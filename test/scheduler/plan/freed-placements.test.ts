@@ -28,13 +28,13 @@ describe('resources that victims would free', () => {
     expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
   })
 
-  it('do not count for a job at its limit of that GPU model', () => {
+  it('do not count for a job that is at its limit for that GPU model', () => {
     const rules = [{ ...models, max: 8 }]
     const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
     expect(evictions).toEqual([])
   })
 
-  it('are no longer held once their nodes are reserved for others', () => {
+  it('are no longer held if their nodes are reserved for others', () => {
     const [victim] = full.running ?? []
     const hold: Hold = {
       id: 'hold_1',
@@ -78,7 +78,7 @@ describe('a run whose eviction was withdrawn', () => {
   })
 })
 
-describe('a longer rotation quantum', () => {
+describe('a rotation quantum that becomes longer', () => {
   it('makes the leader reload the preemptions that it had dropped', async () => {
     let loads = 0
     const told = [[{ kind: 'SETTINGS', settings: fair({ rotationQuantumMs: 100_000 }) } as const]]

@@ -23,7 +23,7 @@ import { range } from '../../support/pool.ts'
 
 /** Work that one round cannot finish is continued without a change of data. */
 
-test('all lanes are tried behind a job with a planned start', () => {
+test('all lanes behind a job with a planned start are considered', () => {
   const planned = lane('planned', { shape: { gpu: 8 } })
   const others = Array.from({ length: 250 }, (_, at) =>
     laneOf(lane(`l${at}`, { shape: { gpu: 4, cpuMillis: 1_000 + at } }), [at + 2]),
@@ -42,7 +42,7 @@ test('all lanes are tried behind a job with a planned start', () => {
   expect(planPass(of, { startsMax: 10 }).considered).toBe(0)
 })
 
-test('a planner without starts refills an exhausted lane window', async () => {
+test('a planner that starts nothing still reads more of a lane whose window is used up', async () => {
   const of = lane('a', { shape: { gpu: 8 } })
   const nothingMore = async () => undefined
   let hearings = 0
@@ -60,7 +60,7 @@ test('a planner without starts refills an exhausted lane window', async () => {
   expect(world.tryOut({ ...candidate, lane: lane('c') })).toMatchObject({ start: { placements: [{ gpuIds: [] }] } })
 })
 
-test('a job that waits for the non-preemptable limit keeps no resources from others', () => {
+test('a job that waits for the non-preemptable limit keeps no resources from other jobs', () => {
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
@@ -71,7 +71,7 @@ test('a job that waits for the non-preemptable limit keeps no resources from oth
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
-test('a job that reaches a limit gives up its planned start', () => {
+test('a job that reaches a limit gives its planned start up', () => {
   const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
   const great = { ...laneOf(lane('great', { userId: 'ada', shape: { gpu: 8 } }), [2]), userName: 'ada' }
   const of = createWorld(
@@ -87,7 +87,7 @@ test('a job that reaches a limit gives up its planned start', () => {
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
-test('a job that can never fit does not block others, also when its part of the pool is used up', () => {
+test('a job that can never fit does not block other jobs, even if its part of the pool is used up', () => {
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
@@ -100,7 +100,7 @@ test('a job that can never fit does not block others, also when its part of the 
   expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
 })
 
-test('two jobs evict the runs that were backfilled on their nodes one after the other', () => {
+test('two jobs evict, one after the other, the runs that were backfilled on their nodes', () => {
   const backfilled = (at: number, account: string) =>
     runOf({
       ...startOf(lane(account, { account, preemptable: true, restartable: true, shape: { gpu: 8 } }), 20 + at),
@@ -119,7 +119,7 @@ test('two jobs evict the runs that were backfilled on their nodes one after the 
   expect([evicted(), evicted(), evicted()]).toEqual([['j1'], ['j2'], []])
 })
 
-test('a job evicts runs although many jobs before it find no runs to evict', () => {
+test('a job evicts runs although many jobs before it find no runs that they may evict', () => {
   const busy = (name: string, of: Lane, sequence: number) =>
     runOf({ ...startOf(of, sequence), placements: [placedOn(name, { cpuMillis: 1_000, gpuIds: all })] })
   const vain = range(1, 21).map((at) =>
@@ -143,7 +143,7 @@ test('a job evicts runs although many jobs before it find no runs to evict', () 
   expect(rounds.at(-1)?.nowMs).toBeLessThan(1_000)
 })
 
-test('jobs behind a job that changes its lane together with its hold are considered', () => {
+test('the jobs behind a job that changes its lane and gets a hold at once are considered', () => {
   const great = { account: 'c', preemptable: true, restartable: true }
   const eight = all.map((id) =>
     runOf({ ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id), placements: [placed(1_000, [id])] }),
@@ -191,7 +191,7 @@ test('under PRIORITY a run whose eviction was withdrawn may be evicted for anoth
   expect(planPass(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
 
-describe('a job is considered at once when a time or an end lets it start', () => {
+describe('a job is considered as soon as a time or the end of a run lets it start:', () => {
   /** j1 waits for a node of which two GPUs are free; j0 came before it and has a lower level. */
   const beside = (more: Partial<Snapshot> = {}) =>
     createWorld(
@@ -204,7 +204,7 @@ describe('a job is considered at once when a time or an end lets it start', () =
     )
   const small = lane('small', { priority: 20, shape: { gpu: 2 } })
 
-  test('a job that overtakes a job with a planned start by waiting', () => {
+  test('a job whose waiting time moves it before a job with a planned start', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
     const of = beside({ lanes: [great, laneOf(small, [0])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -212,7 +212,7 @@ describe('a job is considered at once when a time or an end lets it start', () =
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
-  test('a job that returns to the front of its lane, before a job with a planned start', () => {
+  test('a job that returns to the front of its lane and is before a job with a planned start', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
     const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -220,7 +220,7 @@ describe('a job is considered at once when a time or an end lets it start', () =
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
-  test('a job that gave up a hold on GPUs that a limit now forbids', () => {
+  test('a job that gave up a hold on GPUs because a limit now forbids them', () => {
     const rules = [
       { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max: 4, model: 'v100' },
     ] as const

@@ -36,7 +36,7 @@ function planned(pool: TestPool, of: Lane, jobId = 'job_head'): PlannedStart {
 }
 
 describe('a planned start', () => {
-  test('takes the nodes that free soonest, known end times before unknown ones', () => {
+  test('takes the nodes that become free first, known ends before unknown ones', () => {
     const pool = new TestPool([N8('n1'), N8('n2'), N8('n3')])
     pool.run(lane('a', { gpu: 8 }), [['n1', range(0, 8)]])
     pool.run(lane('a', { gpu: 8, runSeconds: 300 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })
@@ -50,7 +50,7 @@ describe('a planned start', () => {
     })
   })
 
-  test('expects the oldest of the runs of unknown length to end first', () => {
+  test('expects the oldest run of unknown length to end first', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     pool.run(lane('a', { gpu: 8 }), [['n2', range(0, 8)]])
     pool.run(lane('a', { gpu: 8 }), [['n1', range(0, 8)]])
@@ -59,7 +59,7 @@ describe('a planned start', () => {
     expect(isKnown(plan?.atMs ?? 0)).toBe(false)
   })
 
-  test('takes GPUs that are in use now, so that the free ones can be used until then', () => {
+  test('takes GPUs that are in use now, so that other jobs can use the free ones until then', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', [2, 3, 4, 5]]], { startedMs: pool.nowMs })
     expect(planned(pool, lane('b', { gpu: 6 })).placements[0]?.gpuIds.slice(0, 4)).toEqual([2, 3, 4, 5])
@@ -86,7 +86,7 @@ describe('a planned start', () => {
     expect(placed(pool, lane('c', { gpu: 1, interactive: true, ...pre }))).toBeNull()
   })
 
-  test('leaves the rest of its node free, as far as its own share stays available', () => {
+  test('leaves the rest of its node free, as long as its own resources stay available', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 5, cpu: 8, runSeconds: 60 }), [['n1', range(0, 5)]], { startedMs: pool.nowMs })
     const plan = planned(pool, lane('b', { gpu: 4, cpu: 10 }))
@@ -101,7 +101,7 @@ describe('a planned start', () => {
     expect(placed(pool, lane('d', { cpu: 1 }))).toBeNull()
   })
 
-  test('with unknown end times excludes non-preemptable jobs and backfills preemptable ones', () => {
+  test('excludes non-preemptable jobs if ends are unknown, and backfills preemptable ones', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 6, cpu: 2 }), [['n1', range(0, 6)]])
     const plan = planned(pool, lane('b', { gpu: 4, cpu: 10 }))
@@ -112,7 +112,7 @@ describe('a planned start', () => {
     expect(placed(pool, lane('d', { cpu: 1, ...pre }))).toMatchObject({ on: 'job_head' })
   })
 
-  test('counts the memory that a backfilled run returns', () => {
+  test('counts the memory that will be free when a backfilled run ends', () => {
     const pool = new TestPool([N8()])
     const all = { shape: { memoryBytes: N8().memoryBytes } }
     const running = pool.run(lane('c', { ...all, ...pre }), [['n1']], { backfilledOn: 'job_head' })
@@ -120,7 +120,7 @@ describe('a planned start', () => {
     expect(eviction?.victims.map((victim) => victim.running)).toEqual([running])
   })
 
-  test('expects the end of a late run after longer and longer delays', () => {
+  test('expects the end of an overdue run after longer and longer delays', () => {
     const pool = new TestPool([N8()])
     const startedMs = pool.nowMs
     pool.run(lane('a', { gpu: 8, runSeconds: 60 }), [['n1', range(0, 8)]], { startedMs })
@@ -132,7 +132,7 @@ describe('a planned start', () => {
     expect([at(0), at(60), at(89), at(90), at(130)]).toEqual([60, 90, 90, 120, 180])
   })
 
-  test('example 57: evicts backfilled runs, the latest first, once only their resources are missing', () => {
+  test('example 57: evicts the backfilled runs, the latest first, when only their resources are missing', () => {
     const pool = new TestPool([N8()])
     const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
     const wants = lane('b', { gpu: 6 })
@@ -148,7 +148,7 @@ describe('a planned start', () => {
   })
 })
 
-test('a planned start that waits only for backfill and claims admits no further backfill or evictions', () => {
+test('a planned start that waits only for backfilled and evicted runs admits no further backfill or evictions', () => {
   const pool = new TestPool([N8()])
   const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
   planned(pool, lane('b', { gpu: 8 }))
@@ -162,7 +162,7 @@ test('a planned start that waits only for backfill and claims admits no further 
   expect(pool.evict(lane('d', { gpu: 3, ...pre }))).toBeNull()
 })
 
-describe('a hold with evictions in progress', () => {
+describe('a hold whose victims are leaving', () => {
   const kept = (pool: TestPool, gpuIds: number[]): Hold => {
     const takes = { cpuMillis: 4000, memoryBytes: 1, infiniband: false, interactive: false }
     return {
@@ -174,7 +174,7 @@ describe('a hold with evictions in progress', () => {
     }
   }
 
-  test('example 45: keeps its resources from all other jobs, preemptable jobs included', () => {
+  test('example 45: keeps its resources from all other jobs, even preemptable ones', () => {
     const pool = new TestPool([N8()])
     const slow = pool.run(lane('x', { gpu: 4, cpu: 4 }), [['n1', range(4, 8)]], { leaving: true })
     pool.holds.set('job_claimant', kept(pool, range(0, 8)))
@@ -199,7 +199,7 @@ describe('a hold with evictions in progress', () => {
     expect(isComplete(pool, kept(pool, []))).toBe(true)
   })
 
-  test('without placements is void and never complete', () => {
+  test('without placements is invalid and never complete', () => {
     const pool = new TestPool([N8()])
     const hold = { ...kept(pool, []), placements: [] }
     expect(isComplete(pool, hold)).toBe(false)

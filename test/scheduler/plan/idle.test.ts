@@ -13,7 +13,7 @@ const cordoned = { state: 'CORDONED' } as const
 const forH100 = lane('x', { shape: { gpu: 2, gpuModel: ['h100'] } })
 const forV100 = lane('y', { shape: { gpu: 2, gpuModel: ['v100'] }, runSeconds: 600 })
 
-test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head whose node is cordoned', (policy) => {
+test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head whose only node is cordoned', (policy) => {
   const world = createWorld(
     snapshot({
       settings: settings({ policy, nonPreemptableFraction: 1 }),
@@ -28,7 +28,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head who
 })
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
-  '%s: jobs start behind a head with several copies if one copy fits on no node',
+  '%s: jobs start behind a head with several copies if a copy fits on no node',
   (policy) => {
     const world = createWorld(
       snapshot({
@@ -54,7 +54,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head who
 })
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
-  '%s: short jobs start before a window that a long head cannot end before',
+  '%s: short jobs start before a reservation window if the head is too long to end before it',
   (policy) => {
     const window = {
       id: 'r',

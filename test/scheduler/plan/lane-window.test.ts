@@ -7,8 +7,8 @@ import { tries } from '../../support/whole.ts'
 
 const newWindow = () => new LaneWindow({ lane: lane('l'), userName: 'u', team: null })
 
-describe('repeated changes', () => {
-  it('count a job once', () => {
+describe('a change of a lane that is reported twice', () => {
+  it('counts a job once', () => {
     const window = newWindow()
     for (const entry of [waiting('l', 1), waiting('l', 1), waiting('l', 2)]) window.join(entry)
     window.leave('j2')
@@ -16,7 +16,7 @@ describe('repeated changes', () => {
     expect([window.waiting, window.head?.jobId]).toEqual([1, 'j1'])
   })
 
-  it('do not requeue a started job', () => {
+  it('does not queue a started job again', () => {
     const window = newWindow()
     window.join(waiting('l', 1))
     window.take(waiting('l', 1))
@@ -27,7 +27,7 @@ describe('repeated changes', () => {
   })
 })
 
-it('a window requeues a job with a new run at its old position', () => {
+it('the window of a lane queues a job with a new run at its old position', () => {
   const window = newWindow()
   for (const sequence of [1, 2]) window.join(waiting('l', sequence))
   window.take(waiting('l', 1))
@@ -36,7 +36,7 @@ it('a window requeues a job with a new run at its old position', () => {
   expect(window.head?.runId).toBe('again')
 })
 
-it('a window counts a long lane down as its jobs start', () => {
+it('the window of a long lane counts it down as its jobs start', () => {
   const window = newWindow()
   const all = Array.from({ length: 3 * windowSize }, (_, at) => waiting('l', at + 1))
   const startAll = () => {
@@ -55,7 +55,7 @@ it('a window counts a long lane down as its jobs start', () => {
   expect(window.waiting).toBe(windowSize)
 })
 
-it('a window counts a job once if a read shows it before its change', () => {
+it('the window of a lane counts a job once if a read shows the job before its change arrives', () => {
   const window = newWindow()
   const all = Array.from({ length: 2 * windowSize }, (_, at) => waiting('l', at + 1))
   const first = all.slice(0, windowSize)
@@ -146,7 +146,7 @@ const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => v
   startUnseen: (window, rows, value) => startUnseen(window, rows, value % 4),
 }
 
-test('a window matches the rows for any order of reads and changes', () => {
+test('the window of a lane matches the rows for any order of reads and changes', () => {
   fc.assert(
     fc.property(fc.nat(100), steps, (before, made) => {
       const rows = new Rows()

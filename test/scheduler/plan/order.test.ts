@@ -112,7 +112,7 @@ function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSetting
 const nowMs = 10_000
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
-  '%s starts jobs in the order of a naive sort, within its limits',
+  'under %s, jobs start in the order of a naive sort, within its limits',
   (policy) => {
     fc.assert(
       fc.property(jobs, rules, fc.integer({ min: 1, max: 7 }), (made, limits, startsMax) => {

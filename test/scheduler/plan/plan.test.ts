@@ -47,7 +47,7 @@ describe('under PRIORITY the planner', () => {
     expect(started(of)).toEqual(['j6', 'j2', 'j3', 'j4', 'j5', 'j1'])
   })
 
-  it('raises the level of a head by its own wait, at the due time', () => {
+  it('raises the level of a head at the due time, by its own waiting time', () => {
     const of = world([laneOf(lane('viewer', { priority: 0 }), [1]), laneOf(lane('a', { priority: 10 }), [2, 3])], {
       nodes: [],
       settings: settings({ starvationThresholdMs: 1000 }),
@@ -60,7 +60,7 @@ describe('under PRIORITY the planner', () => {
     expect(started(of)).toEqual(['j1', 'j2', 'j3'])
   })
 
-  it('keeps only the resources that a head needs which waits for GPUs', () => {
+  it('keeps only the resources that the head needs, if the head waits for GPUs', () => {
     const of = world([
       laneOf(lane('first', { priority: 30, shape: { gpu: 6 } }), [1, 2]),
       laneOf(lane('small', { shape: { gpu: 1 }, preemptable: true }), [3]),
@@ -73,7 +73,7 @@ describe('under PRIORITY the planner', () => {
 })
 
 describe('under FAIR_SHARE the planner', () => {
-  it('starts a job of the account with the least use, again after every start (32)', () => {
+  it('starts a job of the account with the lowest use, and compares again after every start (32)', () => {
     const twenty = (from: number) => Array.from({ length: 20 }, (_, i) => from + i)
     const lanes = [
       laneOf(lane('a', { shape: { gpu: 1 } }), twenty(1)),
@@ -95,7 +95,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(state(new Map([['a', 2]])), 1)).toEqual(['j1'])
   })
 
-  it('starts jobs behind a head that does not fit on other nodes (52)', () => {
+  it('starts jobs on other nodes behind a head that does not fit there (52)', () => {
     const of = world(
       [
         laneOf(lane('big', { shape: { cpuMillis: 16_000 } }), [2]),
@@ -112,7 +112,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect([...of.views().plans]).toMatchObject([['j2', { placements: [{ node: 'n2' }] }]])
   })
 
-  it('starts a one-GPU job behind an eight-GPU job on a node that the latter cannot use', () => {
+  it('starts a one-GPU job behind an eight-GPU job, on a node that the eight-GPU job cannot use', () => {
     const lanes = [laneOf(lane('wide', { shape: { gpu: 8 } }), [2]), laneOf(lane('one', { shape: { gpu: 1 } }), [3])]
     const nodes = [{ ...n8(), devices: n8().devices.slice(0, 7) }, n8('n2')]
     const running = [busy(placedOn('n2', { gpuIds: [0, 1, 2, 3, 4, 5, 6, 7] }))]
@@ -120,7 +120,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(world(lanes, { nodes, running }))).toEqual(['j3'])
   })
 
-  it('starts preemptable jobs before a head that waits for the non-preemptable limit (54)', () => {
+  it('starts preemptable jobs before a head that waits for the limit of non-preemptable jobs (54)', () => {
     const of = world(
       [
         laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2, 3]),
@@ -132,7 +132,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(of.views().lanes.get('a')).toMatchObject({ headJobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
   })
 
-  it('passes over jobs that can never fit (55)', () => {
+  it('skips jobs that can never fit (55)', () => {
     const lanes = [laneOf(lane('a', { shape: { gpu: 16 } }), [1]), laneOf(lane('b', { shape: { gpu: 8 } }), [2])]
     const of = world(lanes, { settings: fair() })
     expect(started(of)).toEqual(['j2'])
@@ -155,8 +155,8 @@ describe('under FAIR_SHARE the planner', () => {
   })
 })
 
-describe('limits', () => {
-  it('skip jobs above them, and admit them when usage drops', () => {
+describe('limits of running jobs', () => {
+  it('skip the jobs above them, and admit them when fewer run', () => {
     const rules = [rule('GLOBAL_LIMIT', 'pool', 3), rule('USER_LIMIT', 'user:', 2)]
     const of = world([laneOf(lane('a'), [1, 2, 3]), laneOf(lane('b'), [4, 5])], { settings: settings({ rules }) })
     const decisions = planPass(of, { startsMax: 10 })
@@ -167,7 +167,7 @@ describe('limits', () => {
     expect(started(of)).toEqual(['j3'])
   })
 
-  it('exclude devices of a model whose limit is reached', () => {
+  it('exclude the GPUs of a model whose limit is reached', () => {
     const rules = [rule('GPU_LIMIT', 'pool', 1, { counts: 'gpus', model: 'v100' })]
     const of = world([laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2]), laneOf(lane('b'), [3])], {
       settings: settings({ rules }),
@@ -177,7 +177,7 @@ describe('limits', () => {
   })
 })
 
-describe('a start that was planned but not committed', () => {
+describe('a start that was planned and not committed', () => {
   it('is undone completely', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
     const decisions = planPass(of, { startsMax: 10 })
@@ -186,7 +186,7 @@ describe('a start that was planned but not committed', () => {
     expect(started(of)).toEqual(['j1'])
   })
 
-  it('gives its resources to the next job when its job changed meanwhile', () => {
+  it('gives its resources to the next job if its own job changed meanwhile', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
     of.ledger.lose(['j1'], planPass(of, { startsMax: 10 }))
     expect(started(of)).toEqual(['j2'])
@@ -195,7 +195,7 @@ describe('a start that was planned but not committed', () => {
   })
 })
 
-it('the planner tries out a job at its position without changing the queue', () => {
+it('the planner can try out a job at its position without changing the queue', () => {
   const of = world([
     laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1]),
     laneOf(lane('c', { priority: 20, shape: { gpu: 8 } }), [2]),

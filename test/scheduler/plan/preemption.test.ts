@@ -25,8 +25,8 @@ function planFor(pool: TestPool, account: string, asks: LaneAsks & { jobId?: str
 
 const leavers = (...args: Parameters<typeof planFor>) => victimsOf(planFor(...args))
 
-describe('strict preemption: the claimant’s share stays below the victim’s, with the new job counted', () => {
-  test('example 38: evicts exactly one victim, the later started', () => {
+describe('strict preemption (with the new job, the share of the claimant stays below that of the victim)', () => {
+  test('example 38: evicts exactly one victim, the one that started later', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const later = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -53,7 +53,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(after, 'a', { gpu: 8, ...rst })).toBeNull()
   })
 
-  test('example 43: evicts no run where evictions cannot free enough', () => {
+  test('example 43: evicts no run if evictions cannot free enough', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     for (const name of ['n1', 'n2']) {
       pool.run(lane('fill', { gpu: 5 }), [[name, range(0, 5)]])
@@ -63,7 +63,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(pool, 'y', { gpu: 3 })).toHaveLength(3)
   })
 
-  test('example 45: evicts two whole jobs; runs being evicted are neither victims nor free', () => {
+  test('example 45: evicts two whole jobs; runs that are leaving are neither victims nor free', () => {
     const pool = new TestPool([N8()])
     const first = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const second = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -87,7 +87,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(pool, 'x', { gpu: 1 })).toBeNull()
   })
 
-  test('evicts from the highest weighted share, recomputed per victim; ties evict the latest start', () => {
+  test('evicts from the account with the highest share, computed again per victim; among equals the latest start', () => {
     const pool = new TestPool([N8()], {
       weights: new Map([
         ['heavy', 4],
@@ -108,14 +108,14 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
   test.each([
     ['a', 'b'],
     ['b', 'a'],
-  ])('among equal shares evicts the run that started last, whatever the account names: %s before %s', (early, late) => {
+  ])('if shares are equal evicts the latest start, whatever the names: %s before %s', (early, late) => {
     const pool = new TestPool([N8()])
     pool.run(lane(early, { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const last = pool.run(lane(late, { gpu: 4, ...pre }), [['n1', range(4, 8)]])
     expect(leavers(pool, 'y', { gpu: 1 })).toEqual([last])
   })
 
-  test('within an account evicts backfilled runs first, and no unneeded victim', () => {
+  test('evicts backfilled runs of the own account first, and no victim that is not needed', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const run = (on: string, ids: number[], more: Partial<Running> = {}) =>
       pool.run(lane('x', { gpu: ids.length, ...pre }), [[on, ids]], more)
@@ -169,16 +169,16 @@ describe('limits of preemption', () => {
   test.each([
     ['interactive', { interactive: true }, {}],
     ['not preemptable', { restartable: false, preemptable: false }, {}],
-    ['on its way out', {}, { leaving: true }],
+    ['already leaving', {}, { leaving: true }],
     ['being cancelled', {}, { state: 'CANCELLING' as const }],
-  ])('a run that is %s is not evicted', (_, of, more) => {
+  ])('prevent the eviction of a run that is %s', (_, of, more) => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 8, ...rst, ...of }), [['n1', range(0, 8)]], more)
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toBeNull()
   })
 
-  test('a run is protected in its first minutes, except from interactive jobs', () => {
+  test('protect a run in its first minutes, except from interactive jobs', () => {
     const { pool } = oneFull({ sinceMs: 1_000_000_000 - 599_000 }, { minRunBeforePreemptMs: 600_000 })
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
@@ -186,7 +186,7 @@ describe('limits of preemption', () => {
     expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
   })
 
-  test('a job that lost work runs twice as long before its next eviction, except for interactive jobs', () => {
+  test('protect a job that lost work for twice as long, except from interactive jobs', () => {
     const ran = (ms: number) => ({ startedMs: 1_000_000_000 - ms })
     const { pool } = oneFull({ ...ran(119_000), run: 2, lostMs: 60_000 })
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
@@ -196,7 +196,7 @@ describe('limits of preemption', () => {
     expect(leavers(oneFull({ startedMs: null, run: 2 }).pool, 'y', { gpu: 1 })).toBeNull()
   })
 
-  test('batch jobs evict a job at most twice within a quantum', () => {
+  test('let batch jobs evict a job at most twice within a quantum', () => {
     const { pool, run } = oneFull()
     past(pool, run, 1, hour + 1)
     past(pool, run, 1, 2000)
@@ -207,7 +207,7 @@ describe('limits of preemption', () => {
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
   })
 
-  test('evictions per minute stay within the limit of the pool', () => {
+  test('keep the evictions per minute within the limit of the pool', () => {
     const { pool, run } = oneFull({}, { maxPreemptionsPerMinute: 2 })
     past(pool, { ...run, jobId: 'job_a' }, 1, 61_000)
     past(pool, { ...run, jobId: 'job_b' }, 1, 59_000)
@@ -217,7 +217,7 @@ describe('limits of preemption', () => {
   })
 })
 
-describe('rotation preemption: the account with the larger share yields for a quantum', () => {
+describe('rotation preemption (the account with the larger share gives way for a quantum)', () => {
   const full = (more: Partial<Running> = {}) => {
     const pool = new TestPool([N8()])
     return { pool, run: pool.run(lane('x', { gpu: 8, ...rst }), [['n1', range(0, 8)]], more) }
@@ -238,7 +238,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toEqual([run])
   })
 
-  test('an account that lost by rotation within the quantum evicts no run, and the winner loses no run', () => {
+  test('lets an account that lost within the quantum evict no run, and the winner lose no run', () => {
     const { pool, run } = full()
     const rotated = (claimant: string, victim: string) =>
       pool.preemptions.splice(0, 1, {
@@ -270,7 +270,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
     expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
   })
 
-  test('protects winners of rotation for a quantum, and winners of strict preemption from rotation', () => {
+  test('protects its winners for a quantum, and protects winners of strict preemption from rotation', () => {
     const sinceMs = 1_000_000_000 - hour + 1
     const { pool: rotated } = full({ wonTier: 2, sinceMs })
     expect(leavers(rotated, 'y', { gpu: 1 })).toBeNull()

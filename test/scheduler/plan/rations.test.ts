@@ -25,7 +25,7 @@ const two = [node('a', { devices: gpus(v100, 4) }), node('b', { devices: gpus(h1
 const nodesOf = ({ starts }: Decisions) => starts.map(({ placements }) => placements.map((one) => one.node))
 
 describe('limits of a GPU model', () => {
-  it('allow replicas on another model', () => {
+  it('let the replicas use another model', () => {
     const gang = laneOf(lane('gang', { shape: { gpu: 1, copies: 3 } }), [1])
     const of = (max: number) =>
       createWorld(
@@ -51,7 +51,7 @@ describe('limits of a GPU model', () => {
     expect(world.views().lanes.get('first')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
   })
 
-  it('move a planned start to other nodes when its job may no longer use the devices', () => {
+  it('move a planned start to other nodes if its job may no longer use the GPUs', () => {
     const other = { queue: 'other' }
     const world = createWorld(
       snapshot({
@@ -81,7 +81,7 @@ describe('limits of a GPU model', () => {
     expect(planned()).toMatchObject([['j1', { placements: [{ node: 'b' }] }]])
   })
 
-  it('do not block others behind a job that exceeds the limit by itself', () => {
+  it('do not block other jobs behind a job that exceeds the limit by itself', () => {
     const world = createWorld(
       snapshot({
         nodes: two,

@@ -55,7 +55,7 @@ describe('a capacity reservation', () => {
     expect(open(poolAt(endsMs))).toEqual(['n1', 'n2'])
   })
 
-  test.for(['PRIORITY', 'FAIR_SHARE'] as const)('gives its jobs precedence on its nodes (%s)', (policy) => {
+  test.for(['PRIORITY', 'FAIR_SHARE'] as const)('gives its jobs precedence on its nodes (policy: %s)', (policy) => {
     const small = node('n1', { cpuMillis: 1_000, freeCpu: 1_000 })
     const outside = lane('a', { cpu: 4, priority: 20 })
     const inside = lane('b', { ...own, cpu: 4 })
@@ -115,7 +115,7 @@ describe('a second interactive run of a user', () => {
   const mine = lane('a', { interactive: true, userId: 'u1' })
   const asked = lane('b', { interactive: true, userId: 'u1' })
 
-  test('example 60: is refused whatever its account, and the refusal names the first', () => {
+  test('example 60: is refused under any account, and the refusal names the first run', () => {
     const pool = new TestPool([node('n1')])
     expect(checkInteractiveLimit(pool, asked)).toBeNull()
     const { jobId } = pool.run(mine, [['n1']])
@@ -123,7 +123,7 @@ describe('a second interactive run of a user', () => {
     expect(checkInteractiveLimit(pool, lane('a', { interactive: true, userId: 'u2' }))).toBeNull()
   })
 
-  test('example 62: waits while the first is being cancelled', () => {
+  test('example 62: waits while the first run is being cancelled', () => {
     const pool = new TestPool([node('n1')])
     const { jobId } = pool.run(mine, [['n1']], { state: 'CANCELLING' })
     expect(checkInteractiveLimit(pool, asked)).toMatchObject({

@@ -16,31 +16,31 @@ function troubleIn(count: number, kind: Kind): string[] {
   })
 }
 
-describe('preemption reaches a stable state', () => {
-  test('with the strict rule on one node, and on two nodes with runs that cannot be evicted', () => {
+describe('evictions come to an end:', () => {
+  test('with strict preemption on one node, and on two nodes with runs that cannot be evicted', () => {
     expect(troubleIn(2000, { nodes: 1, ...strictAlone })).toEqual([])
     expect(troubleIn(300, { nodes: 2, ...strictAlone })).toEqual([])
   })
 
-  test('with the strict rule and a half-life', () => {
+  test('with strict preemption and a half-life', () => {
     const remembering = { quantumPasses: null, passes: 400, halfLifePasses: 20 }
     expect(troubleIn(200, { nodes: 1, ...remembering })).toEqual([])
     expect(troubleIn(100, { nodes: 2, ...remembering })).toEqual([])
   })
 
-  test('with people and sub-accounts', () => {
+  test('with users and sub-accounts', () => {
     expect(troubleIn(1000, { nodes: 1, ...strictAlone, people: true })).toEqual([])
     expect(troubleIn(100, { nodes: 2, ...strictAlone, passes: 400, halfLifePasses: 20, people: true })).toEqual([])
     expect(troubleIn(40, { nodes: 2, ...rotating, people: true })).toEqual([])
   })
 
-  test('with rotation: evictions stay within the bound, and freed resources are used', () => {
+  test('with rotation: evictions stay within their bound, and freed resources are used', () => {
     expect(troubleIn(40, { nodes: 1, ...rotating })).toEqual([])
     expect(troubleIn(40, { nodes: 2, ...rotating })).toEqual([])
   })
 })
 
-describe('example 39: three jobs that would evict each other forever', () => {
+describe('example 39: three jobs that could evict each other forever', () => {
   const rst = { restartable: true }
   const job = (account: string, bid: number, asks: { gpu: number; cpu: number }): Asks => ({
     of: lane(account, { ...asks, ...rst }),
@@ -49,7 +49,7 @@ describe('example 39: three jobs that would evict each other forever', () => {
   })
   const jobs = [job('a2', 0, { gpu: 6, cpu: 2 }), job('a0', 1, { gpu: 4, cpu: 1 }), job('a0', 2, { gpu: 3, cpu: 5 })]
 
-  test('cause one eviction, then none until the quantum is over', () => {
+  test('cause one eviction, and then none until the quantum is over', () => {
     const { evicted, broken } = settleJobs(jobs, { nodes: 1, ...rotating })
     expect(evicted.slice(0, 50)).toEqual([1, ...Array(49).fill(0)])
     expect(broken).toEqual([])
@@ -60,7 +60,7 @@ describe('example 39: three jobs that would evict each other forever', () => {
   })
 })
 
-test('three accounts that need a whole node alternate after equal times', () => {
+test('three accounts that each need the whole node alternate after equal times', () => {
   const jobs = ['a', 'b', 'c'].map((account) => ({
     of: lane(account, { gpu: 8, restartable: true }),
     bid: 0,

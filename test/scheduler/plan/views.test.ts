@@ -140,7 +140,7 @@ class Watched {
   }
 }
 
-test('a lane considered again without changes is published, but readers are not woken', () => {
+test('a lane that is considered again without changes is published, and readers are not woken', () => {
   const held = settings({ rules: rules(0) })
   const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
   const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
@@ -158,7 +158,7 @@ test('a lane considered again without changes is published, but readers are not 
 })
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
-  'under %s incremental changes add up to the full set of rows',
+  'the incremental changes of the published views add up to the full set of rows (policy: %s)',
   (policy) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
