@@ -153,6 +153,12 @@ test.each(runs)(
       await api.submit(delayed)
       opened.push(listen(updatesQuery))
     }
+    // A stream begins when the server has accepted it, which may be after a job that was submitted later.
+    const showsJob = async () => {
+      await api.submit(delayed)
+      return opened.every(({ seen }) => seen.some(({ job }) => job))
+    }
+    await until(showsJob, { what: 'each shows a job' })
     const last = await api.submit(delayed)
     await until(() => opened.every((each) => eventsSince(each).includes(`${last} 1`)), {
       what: 'each has the last job',
