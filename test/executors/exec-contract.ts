@@ -105,7 +105,7 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
     expect(out).toBe(words.map((word) => `<${word}>`).join(''))
   },
   async 'has the variables of the job'(run) {
-    expect((await run.run('echo "$COLOUR $BERTH_RUN"')).out).toBe("it's $HOME of berth\n")
+    expect((await run.run('echo "$COLOUR $BERTH_NOTE"')).out).toBe("it's $HOME of berth\n")
   },
   async 'has the directory of the job'(run) {
     expect((await run.run('pwd')).out).toBe('/tmp\n')
@@ -198,6 +198,8 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
   async 'on a terminal ends by Ctrl-C, without the job'(run) {
     const terminal = await run.openTerminal('echo up; sleep 600; echo no')
     await terminal.shows(/up/)
+    // A shell that is about to start a command ignores Ctrl-C.
+    await pause(300)
     terminal.type('\x03')
     expect(await terminal.process.exitCode).toBe(130)
     expect(await run.state).toBe('running')
@@ -257,7 +259,7 @@ export function testExec(createBackend: () => Promise<Backend>): void {
     const made: RunSpec = {
       ...run,
       spec: { ...spec, workdir: '/tmp', environment },
-      injected: { BERTH_RUN: 'of berth' },
+      injected: { BERTH_NOTE: 'of berth' },
     }
     const handle = await executor.start(made)
     begun.push(handle)

@@ -113,8 +113,10 @@ class Forward {
     socket.on('error', () => line.close())
     void sendAll(socket, line)
     const { reason } = await line.ended
-    if (reason === null) socket.end()
-    else socket.destroy()
+    if (reason !== null) socket.destroy()
+    // A browser keeps its side of an idle connection open.
+    else if ('destroySoon' in socket) socket.destroySoon()
+    else socket.end()
     return reason
   }
 }
