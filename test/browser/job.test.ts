@@ -162,9 +162,15 @@ describeConsole('the console', (subject) => {
     await filter.fill('later')
     await filter.press('Enter')
     const box = page.getByRole('table', { name: 'Jobs' }).locator('..')
-    await expect.poll(() => box.evaluate((each) => each.scrollHeight)).toBeGreaterThan(1_600)
-    await box.evaluate((each) => each.scrollTo({ top: 900 }))
+    await page.waitForURL(`${server.url}/jobs?text=later`)
+    await page.getByRole('link', { name: 'Succeeded 0' }).waitFor()
     const link = page.locator('[role=row][aria-rowindex="35"]').getByRole('link')
+    // The list begins at its top again when the filtered rows arrive.
+    const scroll = async () => {
+      await box.evaluate((each) => each.scrollTo({ top: 900 }))
+      return link.count()
+    }
+    await expect.poll(scroll).toBe(1)
     await link.click()
     const why = page.getByRole('region', { name: 'Why it waits' })
     await why.getByText(/^Waiting until \d\d? \w+ \d\d:\d\d$/).waitFor()
