@@ -221,6 +221,8 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
     await terminal.shows(/Stopped|stopped|suspended/)
     terminal.type('kill -9 %1; wait; echo aw""ake; (exit 5)\n')
     await terminal.shows(/awake\r\n/)
+    // A shell that has not drawn its prompt again may lose Ctrl-D.
+    await pause(300)
     terminal.type('\x04')
     expect(await terminal.process.exitCode).toBe(5)
   },
