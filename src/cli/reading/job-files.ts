@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ReadableStream, type ReadableWritablePair } from 'node:stream/web'
 import type { ParsedTarEntry } from 'modern-tar'
 import { readRetryMs } from '../../client/connection/failure.ts'
-import { retryWaitMs, withAttempts } from '../../client/connection/retry.ts'
+import { retryWaitMs } from '../../client/connection/retry.ts'
 import { sleepFor } from '../../client/connection/sleep.ts'
 import {
   type ArtifactRowFragment,
@@ -31,7 +31,7 @@ async function download(
   return cli.connection().download(address, { from, signal: cli.ended })
 }
 
-/** Attempts without a byte between them. */
+/** Maximum number of attempts in a row that bring no byte. */
 const attemptsMax = 6
 
 /** Waits before the next attempt of a download that was cut. Throws other errors, and that of the last attempt. */
@@ -85,10 +85,7 @@ async function* finishFile(cli: Cli, jobId: string, { name, pieces }: Incoming):
     }
   } catch (error) {
     await waitAfterCut(cli, error, 0)
-    const find = () => findFile(cli, jobId, name, ['FILE'])
-    const again = (outcome: object) => ('error' in outcome ? readRetryMs(outcome.error) : null)
-    const wait = { attempts: attemptsMax, again, sleep: sleepFor, signal: cli.ended }
-    const { id, sha256, sizeBytes } = await withAttempts(find, wait)
+    const { id, sha256, sizeBytes } = await findFile(cli, jobId, name, ['FILE'])
     for await (const piece of bytes < Number(sizeBytes) ? readFile(cli, id, bytes) : []) {
       hash.update(piece)
       yield piece
