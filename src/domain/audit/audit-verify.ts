@@ -57,7 +57,7 @@ export async function verifyAudit(
   const from = fromSeq ?? 1
   const to = toSeq ?? Math.max(known.seq, known.newest)
   if (from < 1 || (toSeq != null && toSeq < from)) throw InvalidInput.at('fromSeq', 'Must be 1 … toSeq')
-  // Of two heads with the same number, the first counts: the second was written after the log had been rewritten.
+  // If the file has two heads with the same number, the first one counts. The second was recorded after the log was rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =

@@ -3,7 +3,7 @@ import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 
 export const engineUnreachable = 'The container engine is unreachable'
-/** The words of dockerd and Podman. */
+/** How dockerd and Podman report a full disk. */
 export const diskFull = 'no space left on device'
 
 /**

@@ -32,9 +32,9 @@ interface PlaceOptions {
 export const getDataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
- * PostgreSQL does not run as root. If root starts the server, PostgreSQL runs as the owner of existing data, else as
- * `postgres` or `nobody`. If that account cannot enter the data directory, as in a clone under /root, the files are in
- * /var/lib/berth.
+ * Chooses the account and the folder of PostgreSQL, which does not run as root. If root starts the server, PostgreSQL
+ * runs as the owner of existing data, else as the user `postgres`, else as `nobody`. Its files are in the data directory,
+ * or in /var/lib/berth if the account cannot enter that directory (a clone under /root).
  */
 export async function findPlace({
   dataDir,
