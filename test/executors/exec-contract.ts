@@ -213,16 +213,15 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
   },
   async 'on a terminal is a shell with Ctrl-Z and Ctrl-D'(run) {
     const terminal = await run.openTerminal([])
-    terminal.type('echo r""eady\n')
-    await terminal.shows(/ready/)
-    terminal.type('sleep 600\n')
-    await pause(300)
+    // The shell takes Ctrl-D, and a job takes Ctrl-Z, only once the prompt or the job's output is there.
+    terminal.type('PS1=pro""mpt\n')
+    await terminal.shows(/prompt/)
+    terminal.type(`sh -c 'echo beg""un; exec sleep 600'\n`)
+    await terminal.shows(/begun/)
     terminal.type('\x1a')
     await terminal.shows(/Stopped|stopped|suspended/)
     terminal.type('kill -9 %1; wait; echo aw""ake; (exit 5)\n')
-    await terminal.shows(/awake\r\n/)
-    // A shell that has not drawn its prompt again may lose Ctrl-D.
-    await pause(300)
+    await terminal.shows(/awake\r\n[^]*prompt/)
     terminal.type('\x04')
     expect(await terminal.process.exitCode).toBe(5)
   },
