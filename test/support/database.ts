@@ -32,8 +32,6 @@ interface Kept {
   readonly dbs: Map<string, Db>
   /** The state of the schema: it changes with every DDL statement. */
   readonly catalog: string
-  /** Statements that restore the rows. */
-  readonly emptying: string
   /** Whether its `berth_now()` can be moved. */
   canMove: boolean
 }
@@ -134,7 +132,9 @@ async function copyTemplate(): Promise<Kept> {
   const db = open({ url, dbs }, 'test', connectionsMax)
   await db.sql.query('CREATE SCHEMA test')
   await db.sql.query('CREATE SEQUENCE test.moved_ms MINVALUE -1000000000000 START 1')
-  return { name, url, dbs, catalog: await readCatalog(db.pool), emptying: await composeEmptying(db), canMove: false }
+  await createEmptying(db)
+  const { catalog } = await readState(db)
+  return { name, url, dbs, catalog, canMove: false }
 }
 
 async function drop({ dbs, name }: Kept) {
@@ -142,20 +142,45 @@ async function drop({ dbs, name }: Kept) {
   await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }
 
-/** Vacuum changes rows of the catalog in place, so a row has another xmin only after DDL. */
-async function readCatalog(pool: Db['pool']): Promise<string> {
+/** Numbers of objects that initdb did not make begin here. */
+const firstOid = 16_384
+
+/**
+ * The sessions of the database, and the state of its schema. Vacuum changes rows of the catalog in place, so a row has
+ * another xmin only after DDL.
+ */
+const stateSql = (() => {
   const catalogs = [
-    ...['pg_class', 'pg_attribute', 'pg_constraint', 'pg_index', 'pg_trigger', 'pg_db_role_setting'],
-    "pg_proc WHERE proname <> 'berth_now'", // `moveTime` replaces it
+    `pg_class WHERE oid >= ${firstOid}`,
+    `pg_attribute WHERE attrelid >= ${firstOid}`,
+    `pg_constraint WHERE oid >= ${firstOid}`,
+    `pg_index WHERE indexrelid >= ${firstOid}`,
+    `pg_trigger WHERE oid >= ${firstOid}`,
+    `pg_proc WHERE oid >= ${firstOid} AND proname <> 'berth_now'`, // `moveTime` replaces it
+    'pg_db_role_setting',
     'pg_database WHERE datname = current_database()',
   ]
   const states = catalogs.map((rows) => `(SELECT count(*) || ' ' || sum(xmin::text::bigint) FROM ${rows})`)
-  const { rows } = await pool.query<{ catalog: string }>(`SELECT concat_ws(',', ${states.join(', ')}) AS catalog`)
-  return rows[0]?.catalog ?? ''
+  return `SELECT concat_ws(',', ${states.join(', ')}) AS catalog, (SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend') AS sessions`
+})()
+
+interface State {
+  catalog: string
+  sessions: number
 }
 
-/** Deletes all rows, and adds those that the migrations add. DELETE takes a twentieth of the time of TRUNCATE. */
-async function composeEmptying({ sql }: Db): Promise<string> {
+async function readState({ sql }: Pick<Db, 'sql'>): Promise<State> {
+  const [state] = await sql.query<State>(stateSql, [], 'state')
+  if (!state) throw new Error('The database returned no row for its state')
+  return state
+}
+
+/**
+ * Deletes all rows, adds those that the migrations add, and returns how many bytes the tables have. DELETE takes a
+ * twentieth of the time of TRUNCATE, and a function keeps its plans.
+ */
+async function createEmptying({ sql }: Db): Promise<void> {
   const tables = await sql.query<{ name: string }>(
     "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
   )
@@ -167,50 +192,59 @@ async function composeEmptying({ sql }: Db): Promise<string> {
       return [`INSERT INTO ${name} SELECT * FROM json_populate_recordset(NULL::${name}, ${pg.escapeLiteral(row.rows)})`]
     }),
   )
-  return [
-    'BEGIN',
-    'SET LOCAL session_replication_role = replica', // no triggers, no foreign keys
+  const statements = [
     ...names.map((name) => `DELETE FROM ${name}`),
     ...seeds.flat(),
-    "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'",
-    'COMMIT',
-  ].join(';\n')
+    "PERFORM setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'",
+    `RETURN (SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relkind IN ('r', 't') AND oid >= ${firstOid})`,
+  ]
+  await sql.query(
+    `CREATE FUNCTION test.empty() RETURNS bigint LANGUAGE plpgsql AS $empty$ BEGIN ${statements.join(';\n')}; END $empty$`,
+  )
+}
+
+/**
+ * The connection that empties a database, without triggers and foreign keys. On a connection of the tests this setting
+ * would remove the plans of all statements, each time that it is changed.
+ */
+function openKeeper(kept: Kept): Db {
+  const url = new URL(kept.url)
+  url.searchParams.set('options', '-c session_replication_role=replica')
+  return open({ url: url.href, dbs: kept.dbs }, 'keeper', 1)
 }
 
 /** false: the database cannot be used again. */
 async function empty(kept: Kept): Promise<boolean> {
-  const pools = [...kept.dbs.values()].map(({ pool }) => pool)
+  const pools = [...kept.dbs].flatMap(([name, { pool }]) => (name === 'keeper' ? [] : [pool]))
+  if (pools.some((each) => each.ended || each.idleCount < each.totalCount)) return false
   const count = pools.reduce((sum, { totalCount }) => sum + totalCount, 0)
-  const [pool] = pools
-  if (!pool || pools.some((each) => each.ended || each.idleCount < each.totalCount)) return false
-  if (!(await isLeft(pool, count)) || (await readCatalog(pool)) !== kept.catalog) return false
+  const keeper = openKeeper(kept)
+  if (!(await isLeft(kept, keeper, count + 1))) return false
   const clients = await Promise.all(
     pools.flatMap((each) => Array.from({ length: each.totalCount }, () => each.connect())),
   )
   await Promise.all(clients.map((client) => client.query('RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all()')))
-  await clients[0]?.query(kept.emptying)
   for (const client of clients) client.release()
-  const { rows } = await pool.query<{ isSmall: boolean }>(
-    `SELECT pg_database_size(current_database()) < ${bytesMax} AS "isSmall"`,
-  )
-  return rows[0]?.isSmall === true
+  const [row] = await keeper.sql.query<{ bytes: number }>('SELECT test.empty() AS bytes', [], 'empty')
+  return row !== undefined && row.bytes < bytesMax
 }
 
-/** Deleted rows keep their space, because autovacuum is off; a new database has 11 MB. */
-const bytesMax = 32e6
+/** Deleted rows keep their space, because autovacuum is off. */
+const bytesMax = 12e6
 
 const leaveMsMax = 1_000
 const leavePollMs = 5
 
-/** Whether all other connections end: PostgreSQL notices a moment later that a client has closed one. */
-async function isLeft(pool: Db['pool'], kept: number): Promise<boolean> {
+/**
+ * Whether the schema is unchanged and all other connections end: PostgreSQL notices a moment later that a client has
+ * closed one.
+ */
+async function isLeft({ catalog }: Kept, keeper: Db, sessions: number): Promise<boolean> {
   const endMs = performance.now() + leaveMsMax
   for (;;) {
-    const { rows } = await pool.query<{ sessions: number }>(
-      `SELECT count(*)::int AS sessions FROM pg_stat_activity
-       WHERE datname = current_database() AND backend_type = 'client backend'`,
-    )
-    if ((rows[0]?.sessions ?? 0) <= kept) return true
+    const state = await readState(keeper)
+    if (state.catalog !== catalog) return false
+    if (state.sessions <= sessions) return true
     if (performance.now() > endMs) return false
     await setTimeout(leavePollMs)
   }
