@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/each-file.ts'],
-    globalSetup: ['test/support/postgres.ts'],
+    globalSetup: ['test/support/postgres.ts', 'test/support/interpreter.ts'],
     pool: 'forks',
     // Of two cores: many tests wait for a server, a browser or PostgreSQL.
     maxWorkers: 3,

@@ -27,6 +27,8 @@ export interface Backend {
   starts(run: RunSpec): Promise<number | null>
   /** Returns the description of a run that people without access to its secrets may read. */
   readDescription?(handle: Handle): Promise<string>
+  /** Number of runs that are started at once; default: 20. */
+  readonly atOnce?: number
   remove?(): Promise<void>
 }
 
@@ -69,6 +71,21 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     testForgetAndDescribe(suite)
   })
   describe(`${name}: a command in a run`, () => testExec(createBackend))
+}
+
+/**
+ * The part that depends on the program of a run: how it ends, and what it prints. For a further program of an executor
+ * that keeps the whole contract with another one.
+ */
+export function programContract(name: string, createBackend: () => Promise<Backend>): void {
+  describe(`${name} keeps the contract`, () => {
+    const suite = new Suite(createBackend)
+    beforeEach(() => suite.setUp())
+    afterEach(() => suite.tearDown())
+    describe('inspect', () => testInspect(suite))
+    describe('stop', () => testStop(suite))
+    describe('logs', () => testLogs(suite))
+  })
 }
 
 /** The backend of one test, with the runs that the test starts. */
@@ -148,8 +165,9 @@ function testStart(suite: Suite): void {
     expect(await suite.backend.starts(run)).toBeOneOf([1, null])
   })
 
-  it('starts twenty runs at once', async () => {
-    const handles = await Promise.all(Array.from({ length: 20 }, (_, i) => suite.start({ exitCode: i, lines: i })))
+  it('starts many runs at once', async () => {
+    const { atOnce = 20 } = suite.backend
+    const handles = await Promise.all(Array.from({ length: atOnce }, (_, i) => suite.start({ exitCode: i, lines: i })))
     const outputs = await Promise.all(handles.map((handle) => read(suite.executor, handle)))
     expect(outputs.map(({ out }) => out)).toEqual(handles.map((_, i) => text(i)))
     const seen = await suite.executor.inspect(handles)

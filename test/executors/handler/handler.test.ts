@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
 import { until } from '../../support/until.ts'
+import { contract } from '../contract.ts'
 import { read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
@@ -22,7 +23,7 @@ export default {
   },
 }`
 
-testContract('behaving.mjs', behaving)
+testContract(contract, 'behaving.mjs', behaving)
 
 const own = openHandlerExecutor('job.mjs')
 const { runModule } = own

@@ -4,15 +4,15 @@ import { afterAll, beforeAll } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { contract, startsAt } from '../contract.ts'
+import { type contract, startsAt } from '../contract.ts'
 import { finishRun, machineParts, runOf } from '../runs.ts'
 
 const open = (directory: string) =>
   createHandlerExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts })
 
-/** Runs the contract of executors with a module that appends a mark when it begins, and behaves as its input says. */
-export const testContract = (fileName: string, source: string): void =>
-  contract('handler', async () => {
+/** Runs a contract of executors with a module that appends a mark when it begins, and behaves as its input says. */
+export const testContract = (keepsContract: typeof contract, fileName: string, source: string): void =>
+  keepsContract('handler', async () => {
     const directory = makeDirectory()
     const module = join(directory, fileName)
     await writeFile(module, source)
@@ -26,6 +26,8 @@ export const testContract = (fileName: string, source: string): void =>
         return run
       },
       starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
+      // An interpreter is expensive, and starts are those of local processes, whose test starts more.
+      atOnce: 5,
     }
   })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
+import { programContract } from '../contract.ts'
 import { runOf, untilEnded } from '../runs.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
 
@@ -26,7 +27,7 @@ def run(input, job):
 
 const hasPython = !reportMissing('Python 3.9', findPython() === null)
 
-if (hasPython) testContract('behaving.py', behaving)
+if (hasPython) testContract(programContract, 'behaving.py', behaving)
 
 describe.skipIf(!hasPython)('a handler in Python', () => {
   const own = openHandlerExecutor('job.py')
