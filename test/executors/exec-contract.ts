@@ -221,7 +221,7 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
     terminal.type('\x1a')
     await terminal.shows(/Stopped|stopped|suspended/)
     terminal.type('kill -9 %1; wait; echo aw""ake; (exit 5)\n')
-    await terminal.shows(/awake\r\n[^]*prompt/)
+    await terminal.shows(/awake\r\n[\s\S]*prompt/)
     terminal.type('\x04')
     expect(await terminal.process.exitCode).toBe(5)
   },
