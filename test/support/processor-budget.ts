@@ -24,7 +24,6 @@ const larger: Readonly<Record<string, number>> = {
   'test/executors/local/processes.test.ts': 50, // the same
   'test/executors/local/supervision.test.ts': 50, // the same
   'test/platform/postgres/postgres.test.ts': 120, // each test starts a PostgreSQL of its own
-  'test/platform/statements.test.ts': 100, // the compiler evaluates the text of every statement
   'test/scheduler/plan/fairness.test.ts': 60, // simulates thousands of starts
 }
 

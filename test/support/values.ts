@@ -18,12 +18,14 @@ export class Unknown {
   }
 }
 
-export class NotKnown extends Error {
-  override name = 'NotKnown'
+/** Thrown often, and caught by the evaluator: it is no error, because an error takes a stack trace. */
+export class NotKnown {
   readonly value: Unknown
   constructor(value: Unknown) {
-    super(`${value.origin} is not known`)
     this.value = value
+  }
+  get message(): string {
+    return `${this.value.origin} is not known`
   }
 }
 
