@@ -19,7 +19,6 @@ const larger: Readonly<Record<string, number>> = {
   'test/e2e/backup.test.ts': 80, // backups and restores are processes
   'test/e2e/failover.test.ts': 60, // a standby of PostgreSQL
   'test/executors/handler/handler.test.ts': 60, // each run is a Node process
-  'test/executors/handler/python.test.ts': 80, // each run is an interpreter
   'test/executors/local/launch.test.ts': 50, // each executor starts a process that starts others
   'test/executors/local/processes.test.ts': 50, // the same
   'test/executors/local/supervision.test.ts': 50, // the same
