@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { yieldAlone } from '../../platform/slices.ts'
 import { InvalidInput } from '../errors.ts'
-import { ByteReader } from './byte-reader.ts'
 
 /**
  * The list of a snapshot, as docs/files.md describes it: a line of JSON with facts of git, then a line for each file or
@@ -51,6 +50,7 @@ const lineBytesMax = 64 * 1024
 const headingBytesMax = 6 * diffBytesMax
 const listBytesMax = 32 * 1024 * 1024
 const linksMax = 40
+const newline = 0x0a
 const sliceMs = 5
 
 /** PostgreSQL's text refuses NUL and lone surrogates. */
@@ -78,25 +78,39 @@ const heading = z.strictObject({
 export const sha256Form = /^[0-9a-f]{64}$/
 /** Reads a list and checks it against what was announced. Throws InvalidInput that names the entry. */
 export async function readFileList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
-  const reader = new ByteReader(body)
-  const lines: Buffer[] = []
+  const text = await readText(body, announced)
+  if (hash('sha256', text) !== announced.hash) throw refuse('The list has another SHA-256 than was announced')
   const entries: SnapshotEntry[] = []
   let git: GitFacts | null = null
-  let bytes = 0
-  for (;;) {
-    const line = await reader.line(lines.length === 0 ? headingBytesMax : lineBytesMax)
-    if (line === null) break
-    bytes += line.length
-    if (bytes > listBytesMax) throw refuse(`has more than ${listBytesMax / 1024 ** 2} MiB`)
-    lines.push(line)
-    if (lines.length === 1) git = readHeading(line)
-    else entries.push(checkEntry(readEntry(line) ?? refuseLine(line, lines.length)))
-    if (entries.length > announced.files) throw refuse(`has more than the announced ${announced.files} entries`)
+  let beganMs = performance.now()
+  for (let start = 0, number = 1; start < text.length; number++) {
+    beganMs = await yieldAfterSlice(beganMs)
+    const found = text.indexOf(newline, start)
+    const end = found < 0 ? text.length : found
+    const bytesMax = number === 1 ? headingBytesMax : lineBytesMax
+    if (end - start > bytesMax) throw refuse(`has a line of more than ${bytesMax} bytes`)
+    const line = text.subarray(start, end)
+    if (number === 1) git = readHeading(line)
+    else entries.push(checkEntry(readEntry(line) ?? refuseLine(line, number)))
+    if (entries.length > announced.files) throw tooMany(announced.files)
+    start = end + 1
   }
-  const text = Buffer.concat(lines)
-  if (hash('sha256', text) !== announced.hash) throw refuse('The list has another SHA-256 than was announced')
   await checkTree(entries, announced)
   return { git, entries, text }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>, { files }: Announced): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  let lines = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, at + 1)) lines++
+    if (lines > files + 1) throw tooMany(files)
+    if (bytes > listBytesMax) throw refuse(`has more than ${listBytesMax / 1024 ** 2} MiB`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces, bytes)
 }
 
 /** The list of files that are in no git tree. */
@@ -178,7 +192,9 @@ function findTargetTrouble(target: string): string | null {
 }
 
 async function checkTree(entries: readonly SnapshotEntry[], announced: Announced): Promise<void> {
-  const byPath = new Map(entries.map((each) => [each.path, each]))
+  const byPath = new Map<string, SnapshotEntry>()
+  for (const each of entries) byPath.set(each.path, each)
+  const isAnyTwice = byPath.size < entries.length
   const sizes = new Map<string, number>()
   const links = new Links(byPath)
   let total = 0
@@ -186,7 +202,7 @@ async function checkTree(entries: readonly SnapshotEntry[], announced: Announced
   let beganMs = performance.now()
   for (const each of entries) {
     beganMs = await yieldAfterSlice(beganMs)
-    if (byPath.get(each.path) !== each) throw refuse(`${JSON.stringify(each.path)} is listed twice`)
+    if (isAnyTwice && byPath.get(each.path) !== each) throw refuse(`${JSON.stringify(each.path)} is listed twice`)
     const above = findEntryAbove(each.path, byPath, before)
     if (above !== null)
       throw refuse(`${JSON.stringify(each.path)} is below ${JSON.stringify(above)}, which is not a folder`)
@@ -197,9 +213,10 @@ async function checkTree(entries: readonly SnapshotEntry[], announced: Announced
       continue
     }
     total += each.size
-    if ((sizes.get(each.sha256) ?? each.size) !== each.size)
+    const known = sizes.get(each.sha256)
+    if (known === undefined) sizes.set(each.sha256, each.size)
+    else if (known !== each.size)
       throw refuse(`${JSON.stringify(each.path)} has another size than a file with the same SHA-256`)
-    sizes.set(each.sha256, each.size)
   }
   if (entries.length !== announced.files || total !== announced.bytes)
     throw refuse(
@@ -285,3 +302,4 @@ const above = ({ path, parts }: Pick<Place, 'path' | 'parts'>) => ({
 })
 
 const refuse = (message: string) => InvalidInput.at('list', message)
+const tooMany = (files: number) => refuse(`has more than the announced ${files} entries`)

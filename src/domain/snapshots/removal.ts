@@ -29,7 +29,7 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
 /** After a restore without chunks: snapshots without all of their blobs are incomplete, so no new job may name them. */
 export async function forgetContents(sql: Sql): Promise<void> {
   await sql.query('DELETE FROM blob WHERE object_key IS NULL')
-  await sql.query(`UPDATE snapshot s SET completed_at = NULL
+  await sql.query(`UPDATE snapshot s SET completed_at = NULL, blobs = ARRAY(SELECT b.id FROM blob b WHERE b.id = ANY(s.blobs))
     WHERE EXISTS (SELECT FROM unnest(s.blobs) AS named(id) WHERE NOT EXISTS (SELECT FROM blob b WHERE b.id = named.id))`)
 }
 
