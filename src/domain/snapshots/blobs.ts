@@ -168,10 +168,14 @@ async function storeLarge(
   }
 }
 
-/** The row may be removed already, with its object, and the store may have kept the object only afterwards. */
+/**
+ * Leaves a blob alone that is complete after all: the answer of the database was lost. The row may be removed already, with
+ * its object, and the store may have kept the object only afterwards.
+ */
 const abandonSql = `
-WITH abandoned AS (UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1)
-INSERT INTO removed_object (key) SELECT $2 WHERE $2::text IS NOT NULL
+WITH abandoned AS (UPDATE blob SET snapshot_id = NULL WHERE id = $1 AND NOT complete)
+INSERT INTO removed_object (key) SELECT $2
+WHERE $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM blob WHERE id = $1 AND complete)
 ON CONFLICT (key) DO UPDATE SET remove_at = excluded.remove_at`
 
 /** The content of a file in chunks. Throws InvalidInput at its end if it is not as listed. */
