@@ -93,8 +93,11 @@ export class S3Objects implements ObjectStore {
     msMax: number | null = requestMsMax,
   ): Promise<Response> {
     const signal = msMax === null ? {} : { signal: AbortSignal.timeout(msMax) }
-    const answer = await this.#client
-      .fetch(`${this.#bucket}/${path}`, { ...init, method, ...signal })
+    const send = () => this.#client.fetch(`${this.#bucket}/${path}`, { ...init, method, ...signal })
+    // The store may close an idle connection at the moment of a request.
+    const sendAgain = (cause: unknown) => (cause instanceof TypeError ? send() : Promise.reject(cause))
+    const answer = await send()
+      .catch(sendAgain)
       .catch((cause: unknown) => {
         throw new Unavailable('The object store is not available', { cause })
       })

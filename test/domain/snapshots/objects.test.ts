@@ -103,6 +103,17 @@ describe('an object store', () => {
     server.closeAllConnections()
     server.close()
   })
+
+  it('that closes a connection gets the request again', async () => {
+    let requests = 0
+    const { server, store } = await serve(200, (response) => {
+      if (++requests === 1) response.destroy()
+      else response.end()
+    })
+    await store.put('blobs/x', bodyOf('abc'))
+    expect(requests).toBe(2)
+    server.close()
+  })
 })
 
 describe('a snapshot with large files', () => {
