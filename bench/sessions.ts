@@ -23,7 +23,6 @@ const commands = Number(process.argv[2] ?? 2_000)
 const mebibytes = Number(process.argv[3] ?? 1_024)
 const together = 8
 const endMsMax = 60_000
-const idleUsers = 5
 const idleOfUser = 20
 const idleSeconds = 30
 const mebibyte = 2 ** 20
@@ -38,6 +37,11 @@ interface Place {
   pid: number
   connection: Connection
   jobId: string
+}
+
+interface Seen {
+  share: number
+  bytes: number
 }
 
 const inMs = (took: number) => `${took.toFixed(0)} ms`
@@ -115,11 +119,10 @@ async function measureBytes(place: Place): Promise<void> {
   printLines(`${mebibytes} MiB through cat and back`, rows)
 }
 
-async function measureIdle(place: Place): Promise<void> {
+/** Opens sessions in which nothing happens, each user as many as are permitted. */
+async function openIdle(place: Place, users: string[]): Promise<ClientLine[]> {
   const lines: ClientLine[] = []
-  const before = { share: await cpuShare(place.pid, idleSeconds), bytes: residentBytes(place.pid) }
-  for (let n = 0; n < idleUsers; n++) {
-    const name = `user${n}`
+  for (const name of users) {
     const { createUser } = await place.connection.request(CreateUserDocument, { input: { name, level: 'ADMIN' } })
     if (createUser.__typename !== 'CreateUserSuccess') throw new Error(createUser.message)
     const input = { name: 'bench', userId: createUser.user.id, scopes: ['EXEC' as const] }
@@ -129,16 +132,32 @@ async function measureIdle(place: Place): Promise<void> {
     for (let i = 0; i < idleOfUser; i++) lines.push(await open({ ...place, connection }, ['sleep', '600']))
     await connection.close()
   }
-  await pause(5_000)
-  const after = { share: await cpuShare(place.pid, idleSeconds), bytes: residentBytes(place.pid) }
-  printLines(`${lines.length} sessions in which nothing happens`, [
-    ['', 'of a core', 'memory each'],
-    ['without', `${(before.share * 100).toFixed(1)} %`, ''],
-    [
-      'with',
-      `${(after.share * 100).toFixed(1)} %`,
-      `${((after.bytes - before.bytes) / lines.length / 1_024).toFixed(0)} kB`,
-    ],
+  return lines
+}
+
+/** What 100 sessions need: the difference between 100 and 500, because the first ones also warm the server up. */
+async function measureIdle(place: Place): Promise<void> {
+  const lines: ClientLine[] = []
+  const seen: Seen[] = []
+  for (const users of [0, 5, 20]) {
+    lines.push(
+      ...(await openIdle(
+        place,
+        Array.from({ length: users }, (_, n) => `user${lines.length}-${n}`),
+      )),
+    )
+    await pause(5_000)
+    seen.push({ share: await cpuShare(place.pid, idleSeconds), bytes: residentBytes(place.pid) })
+  }
+  const [none, few, many] = seen as [Seen, Seen, Seen]
+  const inPercent = (share: number) => `${(share * 100).toFixed(2)} %`
+  const kilobytes = (many.bytes - few.bytes) / (lines.length - 100) / 1_024
+  printLines('sessions in which nothing happens', [
+    ['', 'of a core'],
+    ['none', inPercent(none.share)],
+    ['100', inPercent(few.share)],
+    [String(lines.length), inPercent(many.share)],
+    ['100 more', inPercent((many.share - few.share) / (lines.length / 100 - 1)), `${kilobytes.toFixed(0)} kB each`],
   ])
   for (const line of lines) line.close()
 }
