@@ -48,7 +48,8 @@ export async function withServerOf(revision: string, ...given: Parameters<typeof
     const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: folder, stdio: 'inherit' })
     run('git', 'clone', '--quiet', '--shared', join(import.meta.dirname, '..'), '.')
     run('git', 'checkout', '--quiet', '--detach', revision)
-    run('npm', 'ci')
+    run('npm', 'ci', '--ignore-scripts') // without the console
+    run('npm', 'run', '--silent', 'generate')
     const older: { withServer: typeof withServer } = await import(join(folder, 'bench/server.ts'))
     await older.withServer(...given)
   })
