@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 
 /**
- * The baseline of the benchmark of files: writes the body of a PUT to rows of 256 KiB, and returns them to a GET. Run by
- * the benchmark as a process of its own; reports its URL by IPC, and ends with its parent.
+ * The baseline of the benchmark of files: stores the body of a PUT in rows of 256 KiB, and returns them to a GET. Runs
+ * as a child process of the benchmark, sends its URL by IPC, and ends with its parent.
  */
 const [databaseUrl = ''] = process.argv.slice(2)
 const chunkBytes = 256 * 1024

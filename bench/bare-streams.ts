@@ -7,9 +7,9 @@ import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
 
 /**
- * The baseline of the stream benchmark: a graphql-ws server that sends one message to all of its subscribers whenever its
- * parent says so, and at /relay a WebSocket that sends what `cat FILE` prints. Run by the benchmark as a process of its
- * own; tells its URL by IPC and ends with its parent.
+ * The baseline of the stream benchmark: a graphql-ws server that sends one message to all of its subscribers when its
+ * parent asks for it, and at /relay a WebSocket that sends the output of `cat FILE`. Runs as a child process of the
+ * benchmark, sends its URL by IPC, and ends with its parent.
  */
 const [file = ''] = process.argv.slice(2)
 const news = new EventEmitter().setMaxListeners(0)

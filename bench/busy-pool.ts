@@ -10,8 +10,9 @@ import { range } from '../test/support/pool.ts'
 import { percentile } from './harness.ts'
 
 /**
- * The rounds of a busy pool: 2,000 nodes of 8 GPUs, 200,000 waiting jobs of 200 accounts, which ask for 1, 2, 4 and 8
- * GPUs. The jobs that fit nowhere have planned starts. Runs end one after the other, long before their maximum run times.
+ * The rounds of a busy pool: 2,000 nodes of 8 GPUs, 200,000 waiting jobs of 200 accounts, which request 1, 2, 4 and 8
+ * GPUs. Jobs that fit on no free nodes have planned starts. Runs end one after the other, long before their maximum run
+ * times.
  */
 const nodesCount = 2_000
 const accountsCount = 200
@@ -21,7 +22,7 @@ const hourMs = 3_600_000
 
 interface Asked {
   policy: Policy
-  /** The part of the accounts whose jobs have this flag. */
+  /** Fraction of the accounts whose jobs have this flag. */
   part: number
   flag: 'preemptable' | 'restartable'
 }
@@ -70,7 +71,7 @@ class BusyPool {
     return range(from, from + windowSize).map((at) => waiting(laneId, 1 + at * accountsCount * sizes.length + place))
   }
 
-  /** Hears of one end. Returns the milliseconds of each round until nothing starts. */
+  /** Ends the oldest run. Returns the duration of each round in ms until no job starts. */
   end(): number[] {
     const ending = this.running.shift()
     if (!ending) throw new Error('Nothing runs')
@@ -91,7 +92,7 @@ class BusyPool {
     }
   }
 
-  /** The changes that the leader hears after its commit: victims end at once. */
+  /** Returns the changes that the leader reads after its commit: evicted runs end at once. */
   private follow({ starts, evictions }: Decisions): Change[] {
     const victims = evictions.flatMap(({ victims }) => victims.map(({ running }) => running.runId))
     for (const { entry } of starts) {

@@ -4,7 +4,7 @@ import { mutate, type Person } from '../test/support/people.ts'
 export interface Measured {
   url: string
   pid: number
-  /** The file to which it writes how late its event loop is. */
+  /** File for the event-loop delays that the server measures. */
   delays: string
 }
 
@@ -13,7 +13,7 @@ export interface Contest {
   berth: Measured
   bare: Measured & { tell(): void }
   databaseUrl: string
-  /** Output that `tail` sends. */
+  /** The output that `tail` streams. */
   file: string
   size: Size
 }
@@ -25,10 +25,10 @@ export const sizes = {
 
 interface Size {
   sockets: number
-  /** Whole heartbeats, which are 15 s apart: else their share depends on when they are due. */
+  /** A multiple of the heartbeat interval of 15 s; otherwise the number of heartbeats varies. */
   idleSeconds: number
   rounds: number
-  /** Readers that take nothing. */
+  /** Subscribers that never read. */
   stalled: number
   logBytes: number
   jobs: number

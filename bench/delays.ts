@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { until } from '../test/support/until.ts'
 
-/** How late the event loop of a server is, in milliseconds; measured in the server itself (event-loop.ts). */
+/** Event-loop delays of a server in ms, measured in its process (event-loop.ts). */
 export interface Delays {
   p99: number
   max: number

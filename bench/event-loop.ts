@@ -2,8 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 /**
- * Preloaded into a server that is measured (delays.ts). A first SIGUSR2 starts to measure how late the event loop is;
- * the next one writes p99 and maximum, in milliseconds, to the file BENCH_DELAYS and stops.
+ * Preloaded into a measured server (delays.ts). The first SIGUSR2 starts the measurement of event-loop delays; the next
+ * one writes p99 and maximum, in ms, to the file BENCH_DELAYS and stops.
  */
 const resolutionMs = 10
 const delays = monitorEventLoopDelay({ resolution: resolutionMs })

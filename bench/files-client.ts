@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { uploadSnapshot } from '../src/client/files/index.ts'
 import { createClient } from '../src/client/jobs/client.ts'
 
-/** A process of the benchmark of files that sends one folder, and tells what it cost. */
+/** A child process of the benchmark of files: sends one folder, and reports time, memory and bytes. */
 const [url = '', folder = '', cacheFolder] = process.argv.slice(2)
 
 export interface Sent {
@@ -10,9 +10,9 @@ export interface Sent {
   newFiles: number
   sentBytes: number
   tookMs: number
-  /** From each request to its answer. */
+  /** Sum of the response times of all requests. */
   serverMs: number
-  /** Read from files and sockets. */
+  /** Bytes read from files and sockets. */
   readBytes: number
   residentBytesMax: number
 }

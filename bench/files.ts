@@ -35,7 +35,7 @@ async function start(file: string, ...args: string[]): Promise<{ child: ChildPro
   return { child, told }
 }
 
-/** The most memory of a process while the work is done, less what it has before. */
+/** The peak memory of a process during `work`, minus its memory before. */
 async function watchMemory<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; grownBytes: number }> {
   const before = residentBytes(pid)
   let most = before
@@ -91,7 +91,7 @@ async function measureManyFiles(place: Place): Promise<void> {
   printLines(`${filesMax} files`, [heads, ...rows])
 }
 
-/** Contents that cannot be compressed and were not sent before. */
+/** Random contents, which cannot be compressed and were not sent before. */
 async function writeLarge(folder: string): Promise<void> {
   const content = randomBytes(fileMebibytes * mebibyte)
   await mkdir(folder, { recursive: true })

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * Finished copies of a waiting job, with names, labels and projects. Ids grow with time, as those of Berth do, and sort
- * before those of newer jobs.
+ * Final copies of a waiting job, with names, labels and projects. Like Berth's ids, theirs grow with time, and they
+ * sort before those of newer jobs.
  */
 const finalJobsSql = `
 INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, finished_at, log_closed, name, labels, project,
@@ -20,7 +20,7 @@ FROM (SELECT berth_now() AS now) clock, generate_series(1, $1::int) n, (SELECT *
 export async function addFinalJobs(url: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  // Otherwise the end of the database hides the error of a statement.
+  // Otherwise closing the database hides the error of a statement.
   client.on('error', () => undefined)
   await client.query('SET session_replication_role = replica')
   await client.query(finalJobsSql, [count])

@@ -58,7 +58,7 @@ export function percentile(values: readonly number[], fraction: number): number 
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`
 
-/** Prints a line per contestant; the first is the unit of the ratios. */
+/** Prints a line per contestant; ratios are relative to the first. */
 export function printRace(title: string, results: readonly Result[]): void {
   const measure = results[0]?.perSecond ?? Number.NaN
   const lines = results.map(({ name, perSecond, latenciesMs }) => [
@@ -85,7 +85,7 @@ export function printLines(title: string, lines: readonly string[][]): void {
   process.stdout.write(`\n${title}\n${text.join('\n')}\n`)
 }
 
-/** POSTs one GraphQL document over kept-alive connections, and throws unless the answer has data and no errors. */
+/** POSTs one GraphQL document over kept-alive connections. Throws if the response has no data, or has errors. */
 export function poster(url: string, clients: number, more: Readonly<Record<string, string>> = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const post = (body: string) =>

@@ -3,7 +3,7 @@ import { percentile, poster, printLines } from './harness.ts'
 import { childrenMs, familyMs, parentOf, processorMs } from './process-usage.ts'
 import { withDatabases, withServer } from './server.ts'
 
-/** Runs jobs on a server from submission until they have succeeded, and measures the resources that this takes. */
+/** Runs jobs on a server until they have succeeded, and measures the resources that this takes. */
 
 export interface Bench {
   submit(count: number, spec: object): Promise<void>
@@ -98,7 +98,7 @@ export async function alternate(
   return { bare: percentile(rates, 0.5), own: (of) => percentile(measured.map(of), 0.5) }
 }
 
-/** `runs`: names the processes for which the server and its spawner have waited. */
+/** `runs`: label of the line for the processes of runs. */
 export function printUse(own: (of: (round: Round) => number) => number, runs: string): void {
   const ms = (value: number) => `${value.toFixed(2)} ms`
   printLines('processor time and transactions of a job', [
@@ -110,7 +110,7 @@ export function printUse(own: (of: (round: Round) => number) => number, runs: st
   ])
 }
 
-/** A server with this configuration over an empty database. */
+/** Starts a server with this configuration over an empty database. */
 export async function withBench(
   config: string | ((folder: string) => string),
   work: (bench: Bench) => Promise<void>,

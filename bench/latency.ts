@@ -12,7 +12,7 @@ const jobs = 300
 
 await withServer(async (url) => {
   const connection = openConnection({ url })
-  // A job that keeps running keeps the socket open, so that Berth is measured and not the opening of connections.
+  // A long-running job keeps the socket open, so that the time to open connections is not measured.
   const anchorId = await submit(connection, ['/bin/sleep', '3600'])
   const anchor = connection.subscribe(JobStatusDocument, { jobId: anchorId })
   await anchor.next()

@@ -11,7 +11,7 @@ const jobs = Number(process.argv[2] ?? 500_000)
 const waiting = 10_000
 const asked = 20
 const warmUp = 3
-/** A list that takes longer is requested less often. */
+/** A list that takes longer is requested fewer times. */
 const listMsMax = 4_000
 const goalMs = 20
 const secret = 'the-secret-of-the-bench'
@@ -106,7 +106,7 @@ async function latencies(ask: () => Promise<unknown>): Promise<number[]> {
   const began = performance.now()
   while (took.length < warmUp + asked && performance.now() - began < listMsMax) {
     const sent = performance.now()
-    // A statement that takes too long is ended by the server: the time until then counts.
+    // The server cancels a statement that takes too long; the time until then counts.
     await ask().catch((error: Error) => {
       if (!/UNAVAILABLE|QUERY_TIMEOUT/.test(error.message)) throw error
     })

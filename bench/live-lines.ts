@@ -10,8 +10,8 @@ interface Line {
 }
 
 /**
- * Measures the delay of output lines of many jobs: while all of them print, before that, and after that. Each line
- * contains the time at which it was written.
+ * Measures the delay of output lines of many jobs: before, while and after all of them print. Each line contains the
+ * time at which it was written.
  */
 export async function measureLines({ berth, size }: Contest): Promise<void> {
   const api = connectApi(berth.url, secret)

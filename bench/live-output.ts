@@ -5,7 +5,7 @@ import { type Contest, mib, secret, submit } from './contest.ts'
 import { printLines } from './harness.ts'
 import { openSocket } from './subscribers.ts'
 
-/** Measures how fast the output of a job reaches one reader, while it is written and when it is stored. */
+/** Measures how fast the output of a job reaches one reader, while the job writes it and after it is stored. */
 export async function measureOutput({ berth, bare, file, size: { logBytes } }: Contest): Promise<void> {
   const relayed = await relay(bare.url, logBytes)
   const jobId = await submit(personWith(berth.url, secret), { command: ['/bin/cat', file] })

@@ -11,7 +11,7 @@ import { openSocket, type Subscribers, subscribeAll } from './subscribers.ts'
 
 const perSocket = 100
 const socketsPerPerson = 10
-/** Shorter than twice the keep-alive interval, after which stalled readers are cut. */
+/** Less than twice the keep-alive interval, after which the server closes connections that do not read. */
 const stalledMs = 10_000
 const endedMsMax = 300_000
 /** An idle backend of PostgreSQL reports its transactions up to 10 s after they ended. */
@@ -29,7 +29,8 @@ interface Contestant extends Measured {
 }
 
 /**
- * Measures the cost of many idle subscribers, the time until a transition reaches them, and the cost of readers that stopped.
+ * Measures the cost of many idle subscribers, the time until a transition reaches them, and the cost of subscribers
+ * that stopped reading.
  */
 export async function measureSubscribers(contest: Contest): Promise<void> {
   const { berth, bare, databaseUrl, size } = contest
@@ -153,13 +154,13 @@ async function spread({ pid, delays, tell }: Contestant, subscribers: Subscriber
   return { tookMs, perSecond: (tookMs.length * 1_000) / (performance.now() - began), late }
 }
 
-/** Readers of a long log that take no data. */
+/** Subscribers of a long log that never read. */
 interface Stalled {
-  /** Cost of all these subscribers together. */
+  /** The cost of all these subscribers together. */
   bytes: number
   /**
-   * Whether the connections are open, judged by the open files of the server: a client socket that reads nothing does
-   * not notice that it was cut.
+   * Whether the connections are open, judged by the open files of the server: a client socket that never reads does not
+   * notice that it was closed.
    */
   areOpen(): boolean
   close(): void
@@ -179,7 +180,7 @@ async function stall({ berth, file, size }: Contest, admin: Person): Promise<Sta
   const bytes = residentBytes(berth.pid) - before
   return {
     bytes,
-    // Compares with half of the readers, because connections to the database come and go as well.
+    // Compares with half of the subscribers, because the number of database connections varies as well.
     areOpen: () => countOpenFiles(berth.pid) > files - size.stalled / 2,
     close: () => sockets.forEach((socket) => void socket.terminate()),
   }

@@ -41,7 +41,7 @@ async function submit(send: (body: string) => Promise<string>): Promise<string> 
   return data.submitJob.job.id
 }
 
-/** Appends lines as a job that prints fast does. */
+/** Appends lines like a job that prints fast. */
 async function fill(databaseUrl: string, jobId: string, take: (bytes: Buffer) => Promise<void>): Promise<Stored> {
   const db = openDb({
     address: { url: databaseUrl },
@@ -195,7 +195,7 @@ interface Grep {
   seconds: number
 }
 
-/** `grep -c` over the same bytes in a file. */
+/** Runs `grep -c` over the same bytes in a file. */
 async function runGrep(file: string, query: string, regex: boolean): Promise<Grep> {
   const began = performance.now()
   const child = spawn('grep', ['-c', '-a', regex ? '-E' : '-F', query, file], { stdio: ['ignore', 'pipe', 'inherit'] })

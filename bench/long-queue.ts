@@ -12,7 +12,7 @@ import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { Wakeups } from '../src/platform/wakeup.ts'
 
-/** A pool of many nodes with a long line. Its rows are copies of those that one submission made. */
+/** A pool of many nodes with a long queue. Its rows are copies of those of one submission. */
 export interface LongQueue extends AsyncDisposable {
   domain: Domain
   leader: Leader
@@ -22,7 +22,9 @@ export interface Length {
   jobs: number
   lanes: number
   nodes: number
-  /** Number of users who own the lanes in turn, with priorities of four levels; default: one user with one priority. */
+  /**
+   * Number of users who own the lanes in rotation, with priorities of four levels; default: one user with one priority.
+   */
   people?: number
   /** Lanes of the largest account; each of the others has its own account. */
   greatLanes?: number
@@ -104,7 +106,7 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
          ELSE jsonb_build_object('user_id', 'user_bench' || n % greatest($2::int, 1), 'priority', n % 4 * 10) END) made`,
     [lanes, people, greatLanes],
   )
-  // A connection of its own: these statements take longer than a server permits.
+  // A separate connection: these statements take longer than a server allows.
   const client = new pg.Client({ connectionString: domain.db.url })
   await client.connect()
   try {
@@ -121,7 +123,7 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
 
 const filled = ['job', 'run', 'queue_entry', 'event']
 
-/** Fills tables without triggers; indexes are made when all rows are there. */
+/** Fills tables without triggers, and creates the indexes afterwards. */
 async function inBulk(client: pg.Client, fill: () => Promise<void>): Promise<void> {
   const indexes = await client.query<{ name: string; made: string }>(
     `SELECT c.relname AS name, pg_get_indexdef(c.oid) AS made FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

@@ -42,7 +42,7 @@ interface Contestant {
   url: string
 }
 
-/** Submits at a constant rate, however slow the responses are. */
+/** Submits at a constant rate, whatever the response times are. */
 async function load({ url }: Contestant, endMs: number): Promise<void> {
   const { send, close } = poster(url, clients)
   const open = new Set<Promise<unknown>>()
@@ -71,7 +71,7 @@ interface Latency {
   p99: number
 }
 
-/** Latencies for each part of the measured time. */
+/** Reads the latencies, for equal parts of the measured time. */
 async function latencies({ databaseUrl }: Contestant): Promise<Latency[]> {
   const rows = await asked<{ part: number; ms: number }>(
     databaseUrl,
@@ -88,7 +88,7 @@ async function latencies({ databaseUrl }: Contestant): Promise<Latency[]> {
     .map((values) => ({ p50: percentile(values, 0.5), p99: percentile(values, 0.99) }))
 }
 
-/** The most read tables. The number of blocks read shows the cost of dead rows even on a busy machine. */
+/** The tables with the most reads. The number of blocks read shows the cost of dead rows even on a busy machine. */
 async function reads({ databaseUrl }: Contestant): Promise<string[][]> {
   const rows = await asked<{ table: string; blocks: string; dead: string; updates: string; hot: string }>(
     databaseUrl,
@@ -124,7 +124,7 @@ async function measure(held: Contestant, free: Contestant): Promise<void> {
     printLines(index === 0 ? 'held' : 'free', [['table', 'blocks read', 'dead', 'updates', 'hot'], ...lines])
 }
 
-/** A server over a PostgreSQL of its own. */
+/** Starts a server on a separate PostgreSQL. */
 function withContestant(name: string, work: (contestant: Contestant) => Promise<void>): Promise<void> {
   return withDatabases([name], async (databases) => {
     const databaseUrl = databases.get(name) ?? ''

@@ -15,12 +15,12 @@ import { withDatabases, withServer } from './server.ts'
  */
 const jobs = Number(process.argv[2] ?? 200_000)
 const warmUp = 3
-/** The kernel counts in steps of 10 ms, so a document is requested until it took this long. */
+/** The kernel counts in steps of 10 ms, so a document is requested until this much time is used. */
 const measuredMs = 600
 const requestsMax = 200
 const secret = 'the-secret-of-the-bench'
 const ran = 400
-/** Number of users, of quotas, of approval requests, and of artifacts: a page of each. */
+/** Number of users, quotas, approval requests and artifacts: a page of each. */
 const entries = 100
 const waiting = 300
 const factorMax = 2
@@ -29,7 +29,7 @@ const row = 'id name state stateReason createdAt startedAt finishedAt priority v
 const job = '$id'
 const page = 'pageInfo { endCursor hasNextPage }'
 
-/** `$id` is a job that ran, `$log` one with output, `$user` the caller, `$from` the beginning of yesterday. */
+/** `$id` is a job that has run, `$log` a job with output, `$user` the caller, `$from` the beginning of yesterday. */
 const shapes: Readonly<Record<string, string>> = {
   'jobs 20': `jobs { nodes { ${row} } ${page} }`,
   'jobs 100': `jobs(first: 100) { nodes { ${row} } ${page} }`,
@@ -105,7 +105,7 @@ const shapes: Readonly<Record<string, string>> = {
   preview: 'previewJob(input: { submit: { spec: { command: ["true"] } } }) { ... on JobPreview { wouldBe nodeNames } }',
 }
 
-/** Documents that are priced for the most that they can take: memory, a scan without a match, a year of usage. */
+/** Documents whose price is an upper bound: memory, a scan without a match, a year of usage. */
 const capped = new Set(['job, log', 'job, log lines', 'job, search', 'jobs, end of a name', 'usage by user'])
 
 const config = `
@@ -138,7 +138,9 @@ async function addJobs(ask: Ask): Promise<{ id: string; user: string }> {
   }
 }
 
-/** Adds a page of users, quotas and approval requests, and a job with output and artifacts, whose id it returns. */
+/**
+ * Adds a page of users, quotas and approval requests, and a job with output and artifacts. Returns the id of the job.
+ */
 async function addEntries(ask: Ask, databaseUrl: string): Promise<string> {
   const create = (name: string, input: object) =>
     ask(
@@ -165,7 +167,7 @@ async function addEntries(ask: Ask, databaseUrl: string): Promise<string> {
   return submitJob.job.id
 }
 
-/** A page of output, and of artifacts. */
+/** Adds a page of output and a page of artifacts. */
 async function addOutput(databaseUrl: string, jobId: string): Promise<void> {
   const address = { url: databaseUrl }
   const db = openDb({ address, connectionsMax: 1, log: createLog('error'), applicationName: 'bench' })
@@ -208,7 +210,7 @@ async function measure(server: Server, databaseUrl: string): Promise<void> {
   const logged = await addEntries(ask, databaseUrl)
   await addFinalJobs(databaseUrl, jobs)
   const from = new Date(Date.now() - 86_400_000).toISOString()
-  // Compiles what all documents use.
+  // Runs the queries once, so that they are compiled.
   for (const shape of Object.values(shapes).slice(0, 20)) for (let n = 0; n < 20; n++) await ask(`{ ${shape} }`)
   const used = await createMeter(server.pid, databaseUrl)
   const idle = await used(() => setTimeout(5_000))
@@ -234,7 +236,7 @@ async function measure(server: Server, databaseUrl: string): Promise<void> {
   close()
 }
 
-/** Measures the processor time of the server and PostgreSQL during some work. */
+/** Measures the processor time of the server and PostgreSQL during `work`. */
 async function createMeter(serverPid: number, databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -249,7 +251,7 @@ async function createMeter(serverPid: number, databaseUrl: string) {
   }
 }
 
-/** The unit is the median price of a millisecond beyond `least`, of documents that take at least twice as long. */
+/** The unit is the median price of a millisecond beyond `least`, for documents that take at least twice as long. */
 function print(measured: readonly Measured[], least: number): void {
   const long = measured.filter(({ ms }) => ms > 2 * least)
   const unit = percentile(

@@ -39,10 +39,10 @@ export function familyMs(pid: number): number {
 export const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1_024
 
-/** Number of files and sockets that a process has open. */
+/** Number of open files and sockets of a process. */
 export const countOpenFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
 
-/** The fraction of one core that a process uses, measured over so many seconds. */
+/** Fraction of a core that a process uses, measured over this many seconds. */
 export async function cpuShare(pid: number, seconds: number): Promise<number> {
   const before = processorMs(pid).own
   await setTimeout(seconds * 1_000)
@@ -54,7 +54,7 @@ const pidsNow = () =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
 
-/** undefined: the process ended meanwhile. */
+/** undefined: the process has ended. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -33,7 +33,7 @@ const questions: Readonly<Record<string, (jobId: string) => object>> = {
   }),
 }
 
-/** A user who sees all jobs, and a user who sees only 10,000 own jobs. */
+/** A user who sees all jobs, and a user who sees only their own 10,000 jobs. */
 interface People {
   admin: ReturnType<typeof poster>
   person: ReturnType<typeof poster>

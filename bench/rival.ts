@@ -7,9 +7,9 @@ import { createYoga } from 'graphql-yoga'
 import { PgBoss } from 'pg-boss'
 
 /**
- * The rivals of a submission: the published schema on the same yoga, with resolvers that give the job to another queue,
- * or do nothing. The benchmark runs it as a process of its own, `rival.ts KIND [DATABASE_URL]`. It sends its URL by IPC
- * and ends with its parent.
+ * The rivals of a submission: the published schema on the same yoga, with resolvers that send the job to another queue,
+ * or do nothing. Runs as a child process of the benchmark, `rival.ts KIND [DATABASE_URL]`, sends its URL by IPC, and
+ * ends with its parent.
  */
 interface Rival {
   add(payload: object): Promise<unknown>

@@ -50,7 +50,7 @@ async function measure(queue: LongQueue): Promise<void> {
   ])
 }
 
-/** Frees the memory afterwards: a leader has one world. */
+/** Keeps no reference to the world, because a leader has only one. */
 async function takeOver(queue: LongQueue) {
   const began = performance.now()
   const store = createStoredPool(queue.domain, queue.leader)
@@ -75,7 +75,8 @@ async function start(store: Store, world: World, startsMax: number): Promise<num
 }
 
 /**
- * Rounds alternate, so that a noisy neighbour hits both: one commits prepared decisions, the other decides and commits.
+ * Rounds alternate, so that a noisy neighbour affects both: one commits prepared decisions, the other plans and
+ * commits.
  */
 async function rates(
   { domain, leader }: LongQueue,

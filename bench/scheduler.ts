@@ -38,7 +38,7 @@ const runOn = (of: Lane, at: number): Running => {
 
 // ── one end, one start ──
 
-/** A queue whose first entries the world sees; it never gets shorter. */
+/** A queue of constant length, of which the world has the first entries. */
 class Queue {
   readonly world: World
   private readonly perLane: number
@@ -65,7 +65,7 @@ class Queue {
     return waiting(laneId, at * lanesCount + Number(laneId.slice(1)))
   }
 
-  /** Milliseconds from hearing of an end to the next start. */
+  /** Measures the time from the end of a run to the next start, in ms. */
   end(): number {
     const runId = this.runs.shift() ?? ''
     const began = performance.now()
@@ -92,7 +92,7 @@ class Queue {
     this.world.refill(new Map(first))
   }
 
-  /** The start is committed and heard of, and another job joins at the end of the lane. */
+  /** Passes the committed starts to the world, and adds another job at the end of the lane. */
   private follow(started: readonly Waiting[]): void {
     for (const { jobId, laneId, runId } of started) {
       this.runs.push(runId)

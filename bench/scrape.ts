@@ -63,7 +63,7 @@ await withDatabases(['bench'], async (urls) => {
       return (row?.count ?? 0) >= running
     }
     await until(isFull, { what: `${running} jobs run`, timeoutMs: settleMs })
-    // Autovacuum does it later.
+    // Autovacuum would run it too late.
     await sql.query('ANALYZE')
     const latencies = { 'reads the database': [] as number[], 'uses the last read': [] as number[] }
     let last = await scrape(port)

@@ -9,7 +9,7 @@ import { createLog } from '../src/platform/log.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { startBerthProcess } from '../test/support/berth-process.ts'
 
-/** A folder for `work`; it is removed afterwards. */
+/** Calls `work` with a folder, and removes the folder afterwards. */
 export async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
   await chmod(dataDir, 0o711) // Under root the database runs as another account.
@@ -21,8 +21,8 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
 }
 
 /**
- * A server in a process of its own, on the embedded database unless the environment names another. `config` is the text
- * of its configuration file, or gives it for the folder of the server, in which there is an empty folder `shared`.
+ * Starts a server process, on the embedded database unless the environment names another. `config` is the text of its
+ * configuration file, or a function of the server's folder. The folder has an empty folder `shared`.
  */
 export async function withServer(
   work: (url: string, pid: number, folder: string) => Promise<void>,
@@ -42,7 +42,7 @@ export async function withServer(
   })
 }
 
-/** The same for the server of another revision, with its own packages; `given` is what `withServer` takes. */
+/** Starts the server of another revision, with its own packages. `given`: the arguments of `withServer`. */
 export async function withServerOf(revision: string, ...given: Parameters<typeof withServer>): Promise<void> {
   await withFolder(async (folder) => {
     const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: folder, stdio: 'inherit' })
@@ -56,8 +56,8 @@ export async function withServerOf(revision: string, ...given: Parameters<typeof
 }
 
 /**
- * Empty databases on one PostgreSQL, by name, for contestants that must not share tables. The PostgreSQL is that of
- * DATABASE_URL, where the account must be a superuser, or an embedded one. The databases are dropped afterwards.
+ * Creates empty databases on one PostgreSQL, by name, for contestants that must not share tables: that of DATABASE_URL,
+ * where the account must be a superuser, or an embedded one. Drops the databases afterwards.
  */
 export async function withDatabases(names: readonly string[], work: (urls: Map<string, string>) => Promise<void>) {
   const external = process.env['DATABASE_URL']
@@ -92,7 +92,7 @@ async function withDatabasesAt(
   }
 }
 
-/** Starts the rivals of a submission (rival.ts), each in a process of its own. */
+/** Starts the rivals of a submission (rival.ts) as child processes. */
 export async function withRivals(
   databases: ReadonlyMap<string, string>,
   work: (urls: Map<string, string>) => Promise<void>,

@@ -16,8 +16,8 @@ import { cpuShare, residentBytes } from './process-usage.ts'
 import { withServer } from './server.ts'
 
 /**
- * Sessions in a job of the executor local: many short commands, eight at a time, beside the same commands as children of
- * this process; sessions in which nothing happens; and a large input through `cat` and back, beside `cat` alone.
+ * Sessions in a job of the executor local: many short commands, eight at a time, compared with child processes of this
+ * process; idle sessions; and a large input through `cat` and back, compared with a direct `cat`.
  */
 const commands = Number(process.argv[2] ?? 2_000)
 const mebibytes = Number(process.argv[3] ?? 1_024)
@@ -83,7 +83,7 @@ async function measureCommands(place: Place): Promise<void> {
   printLines('', [['without the exit code 0', String(failed.length), failed[0] ?? '']])
 }
 
-/** Sends the bytes through `cat`; the answer must be the same. */
+/** Sends the bytes through `cat`, which must return them unchanged. */
 async function measureBytes(place: Place): Promise<void> {
   const block = randomBytes(mebibyte)
   const hashOf = () => createHash('sha256')
@@ -119,7 +119,7 @@ async function measureBytes(place: Place): Promise<void> {
   printLines(`${mebibytes} MiB through cat and back`, rows)
 }
 
-/** Opens sessions in which nothing happens, each user as many as are permitted. */
+/** Opens idle sessions, for each user as many as are allowed. */
 async function openIdle(place: Place, users: string[]): Promise<ClientLine[]> {
   const lines: ClientLine[] = []
   for (const name of users) {
@@ -135,7 +135,7 @@ async function openIdle(place: Place, users: string[]): Promise<ClientLine[]> {
   return lines
 }
 
-/** What 100 sessions need: the difference between 100 and 500, because the first ones also warm the server up. */
+/** The cost of 100 sessions: the difference between 100 and 500, because the first sessions also warm up the server. */
 async function measureIdle(place: Place): Promise<void> {
   const lines: ClientLine[] = []
   const seen: Seen[] = []

@@ -38,7 +38,7 @@ const rules = `mutation {
 
 const { against } = parseArgs({ options: { against: { type: 'string' } } }).values
 
-/** Contestants: URLs by name. */
+/** URLs of the contestants, by name. */
 type Urls = Readonly<Record<string, string>>
 
 async function compare(title: string, { urls, atOnce, body }: { urls: Urls; atOnce: number; body: () => string }) {
@@ -52,7 +52,7 @@ async function compare(title: string, { urls, atOnce, body }: { urls: Urls; atOn
   for (const each of posters) each.close()
 }
 
-/** The older server takes no part in bulk, where its schema may differ. */
+/** The older server is not measured in bulk, because its schema may differ. */
 async function measure(urls: Urls, older: Urls): Promise<void> {
   for (const url of [urls['Berth'], ...Object.values(older)]) {
     const to = poster(url ?? '', 1)

@@ -1,12 +1,9 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/**
- * Many subscriptions over few sockets. Reading takes as little work as possible, so that the server is measured and not
- * the reader.
- */
+/** Many subscriptions over few sockets. The reader does as little work as possible, because the server is measured. */
 export interface Subscribers {
-  /** Calls `trigger` and resolves when each subscription got one more message, with the time that each took. */
+  /** Calls `trigger`. Resolves when each subscription got another message, with the time of each. */
   spread(trigger: () => Promise<unknown>): Promise<number[]>
   close(): void
 }
@@ -16,7 +13,6 @@ export interface Wanted {
   sockets: number
   perSocket: number
   payload: { query: string; variables: object }
-  /** Token of the socket with this number. */
   tokenOf?: (socket: number) => string
 }
 

@@ -149,7 +149,7 @@ export const createEngineCheck =
     }
   }
 
-/** Whether only servers of this machine reach the nodes of the pool. */
+/** true: only servers of this machine reach the nodes of the pool. */
 export const isBoundHere = (pool: PoolConfig): boolean =>
   hasEngines(pool.nodes) ? pool.nodes?.some(({ engine }) => engine?.isHere) === true : isOneMachine(pool.executors)
 

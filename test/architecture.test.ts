@@ -18,13 +18,13 @@ import {
   type Source,
 } from './support/sources.ts'
 
-/** The walls of ARCHITECTURE.md and the rules of writing, checked over the text of the repository. */
+/** Checks the imports that ARCHITECTURE.md permits and the rules of writing, over the text of the repository. */
 
 const source = code.filter(({ path }) => path.startsWith('src/'))
 const browser = code.filter(({ path }) => path.startsWith('web/') && !path.endsWith('/build.ts'))
 const at = (path: string): Source | undefined => repository.find((file) => file.path === path)
 
-/** Lines that match, as `path:line  text`; a failing test then prints where. */
+/** Returns matching lines as `path:line  text`, so that a failing test prints where they are. */
 function found(files: readonly Source[], pattern: RegExp): string[] {
   return files.flatMap(({ path, lines }) =>
     lines.flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}  ${line.trim()}`] : [])),
@@ -40,7 +40,7 @@ const modelWrites = /\bprisma\.\w+\.(create|update|upsert|delete)\w*\(/
 const lockedTransactions = /\.(serializable|locking)\(/
 const either = (...patterns: RegExp[]) => new RegExp(patterns.map((pattern) => pattern.source).join('|'))
 
-/** Text that the files of a folder never contain. */
+/** Text that the files of a folder must not contain. */
 const foreign: Readonly<Record<string, RegExp>> = {
   domain: either(edgePackages, timers),
   logs: either(edgePackages, /\bJobState\b/),
@@ -119,7 +119,7 @@ describe('the import rules between rooms', () => {
     expect(found(elsewhere, either(modelWrites, lockedTransactions))).toEqual([])
   })
 
-  /** Rows of these are made and removed by their models; what else is written of them compares or is a set. */
+  /** Models create and remove rows of these; other writes compare or affect a set. */
   it('require models for writes of ordinary rows', () => {
     const made = ['pool', 'submission_queue', 'device', 'access_mode']
     const written = [
@@ -166,9 +166,7 @@ describe('sizes and names:', () => {
     expect(tooLong.map(({ path, line, length }) => `${path}:${line}: ${length} lines`)).toEqual([])
   })
 
-  /**
-   * An object of the GraphQL schema has the name of the noun of the domain that it shows; PSI/J gives its own names.
-   */
+  /** An object of the GraphQL schema has the name of the domain's noun that it shows; PSI/J has its own names. */
   it('no two files of src export the same name', () => {
     const nouns = [
       'Fit',
@@ -208,7 +206,7 @@ describe('sizes and names:', () => {
 
 // ── words ──
 
-/** This file and the list of its rules spell the words out. */
+/** This file and the list of its rules contain the forbidden words. */
 const others = (files: readonly Source[]) => files.filter(({ path }) => path !== 'test/architecture.test.ts')
 
 describe('the rules about words in the source', () => {
@@ -228,7 +226,7 @@ describe('the rules about words in the source', () => {
     expect(found(files, pattern)).toEqual([])
   })
 
-  /** "Disk quota exceeded" is the kernel's; parts of the log that fail apart are named by their fields. */
+  /** "Disk quota exceeded" is a message of the kernel; log.ts names fields of log lines. */
   it('exclude business terms from platform', () => {
     const business =
       /\b(jobs?|lanes?|(?<!Disk )quotas?|scheduler\w*|queues?|submission\w*|executors?|priorit\w+|preempt\w*|approvals?|gpus?|teams?)\b|\b(FROM|INTO|UPDATE|JOIN) (run|pool|node)\b/i
@@ -330,7 +328,7 @@ describe('documents and generated files:', () => {
   })
 })
 
-/** Models, enums and columns without a line of /// before them. Relations do not count as columns. */
+/** Models, enums and columns without a comment (///) on the line before. Relations do not count as columns. */
 function undescribed(lines: readonly string[]): string[] {
   const models = new Set(lines.flatMap((line) => line.match(/^model (\w+)/)?.[1] ?? []))
   let inModel = false

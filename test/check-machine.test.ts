@@ -7,7 +7,7 @@ import { answerFacts, listenAsEngine } from './executors/container/fake-engine.t
 import { makeDirectory } from './support/directory.ts'
 import { root } from './support/sources.ts'
 
-/** `berth node check`, as a person types it. */
+/** Runs `berth node check` as a user does. */
 
 const directory = makeDirectory()
 let address: string

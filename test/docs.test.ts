@@ -15,9 +15,8 @@ import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
 
 /**
- * Types the commands of the guides: the shell blocks of a guide are one session, from the first to the last,
- * in a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line
- * names.
+ * Runs the commands of the guides. The shell blocks of a guide are one session, in a folder where `berth` and the
+ * packages are available; blocks of JavaScript are files, named by their first line.
  */
 const dataDir = makeDirectory()
 let server: BerthServer
@@ -47,7 +46,10 @@ function clientEnv() {
   return { PATH, HOME, XDG_CONFIG_HOME: join(dataDir, 'config'), BERTH_URL: server.url }
 }
 
-/** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
+/**
+ * The outputs of the guide's shell blocks, in order. If one of them fails, the test fails with the stderr of the
+ * session.
+ */
 async function typed(name: string, more: Record<string, string> = {}): Promise<string[]> {
   const directory = makeDirectory()
   await symlink(join(standIn.folder, 'berth'), join(directory, 'berth'))

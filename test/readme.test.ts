@@ -7,7 +7,10 @@ import { type BerthServer, freePort, startBerth } from './support/berth-server.t
 import { makeDirectory } from './support/directory.ts'
 import { root } from './support/sources.ts'
 
-/** Types the commands of the README. `npm ci`, `npm start` and `npm run check` are how this runs at all. */
+/**
+ * Runs the commands of the README. `npm ci`, `npm start` and `npm run check` are left out, because this test needs them
+ * to run.
+ */
 const dataDir = makeDirectory()
 let server: BerthServer
 let commands: string[]
@@ -22,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.end())
 
-/** In a shell, in the clone, against the test's server instead of the default one. */
+/** Runs in a shell, in the clone, against the server of the test instead of the default one. */
 async function shell(command: string): Promise<string> {
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, BERTH_URL: server.url }

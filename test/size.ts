@@ -10,7 +10,7 @@ import {
   typedDocuments,
 } from './support/sources.ts'
 
-/** Prints how large the code is, for `npm run check`. */
+/** Prints the size of the code, for `npm run check`. */
 const within = (folder: string) => code.filter(({ path }) => path.startsWith(`${folder}/`))
 const source = within('src')
 const browser = within('web')

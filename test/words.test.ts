@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { habits, passagesOf } from './support/prose.ts'
 import { code, exportsOf, repository, root } from './support/sources.ts'
 
-/** What a newcomer reads first is complete and true: the table of src/domain/README.md, the decisions, the glossary. */
+/**
+ * The introductory documents are complete and correct: the table of src/domain/README.md, the decisions, the glossary.
+ */
 const textOf = (path: string) => repository.find((file) => file.path === path)?.text ?? ''
 
 test('src/domain/README.md lists every file of the domain once, under its room', () => {
@@ -67,7 +69,7 @@ const entries = [...glossary.matchAll(/^\| (?!word)([a-z][^|]*) \|/gm)].map(([, 
 const glossed = new Set(entries.flatMap((entry) => entry.replace(/ \(.*/, '').split(', ')))
 const forbidden = [...avoided.matchAll(/^\* \*\*([^*]+)\*\*/gm)].flatMap(([, words = '']) => words.split(', '))
 
-/** Where under src an exported name or a file may have the word: nowhere else has the thing that it means. */
+/** The only places in src where an exported name or a file may contain the word. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   backfill: ['scheduler/plan/'],
   claimant: ['scheduler/plan/'],
@@ -88,10 +90,10 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   lot: ['scheduler/plan/'],
   nobody: [],
   pass: ['scheduler/', 'domain/queue/questions.ts'],
-  // Of a file or a database it is a location.
+  // A file or a database has a location, which may be called a place.
   place: ['domain/machines/placement.ts', 'executors/slurm/layout.ts', 'platform/postgres/place.ts'],
   ration: ['scheduler/plan/'],
-  // What the edge gets of the rooms behind it.
+  // The services of other rooms that a request uses.
   room: ['graphql/rows/context.ts', 'feed/', 'logs/tail-reader.ts'],
   round: ['scheduler/plan/'],
   somebody: [],
@@ -138,7 +140,7 @@ test('the documents name the user, the process or the job, and use no indefinite
   expect(found).toEqual([])
 })
 
-/** Passages that match a pattern and are plain. */
+/** Passages that match a pattern but are clear. */
 const plain: readonly string[] = ['parts of one', 'What you see is from before']
 
 test.each(habits)('no passage has the habit $habit', ({ pattern }) => {

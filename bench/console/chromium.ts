@@ -10,9 +10,9 @@ export async function withBrowser(work: (browser: Browser) => Promise<void>): Pr
   }
 }
 
-/** Numbers that a page collects by itself. */
+/** Measurements that a script collects in the page. */
 export interface Watch {
-  /** Duration of each task of the main thread over 50 ms. */
+  /** Durations of tasks of the main thread that take more than 50 ms. */
   tasksMs: number[]
   layoutShift: number
 }
@@ -26,7 +26,7 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) watch.layoutShift += value
 }).observe({ type: 'layout-shift', buffered: true })`
 
-/** A page whose long tasks and layout shifts are collected from its beginning. */
+/** Opens a page that records its long tasks and layout shifts from the start. */
 export async function openPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, bypassCSP: true })
   const page = await context.newPage()
@@ -35,7 +35,7 @@ export async function openPage(browser: Browser): Promise<Page> {
   return page
 }
 
-/** Forgets earlier tasks and shifts, works, and returns the longest task and the shifts meanwhile. */
+/** Returns the longest task and the layout shifts during `work`. */
 export async function watchPage(page: Page, work: () => Promise<void>) {
   await page.evaluate('Object.assign(watch, { tasksMs: [], layoutShift: 0 })')
   await work()
@@ -43,7 +43,7 @@ export async function watchPage(page: Page, work: () => Promise<void>) {
   return { longestTaskMs: Math.max(0, ...tasksMs), layoutShift }
 }
 
-/** Bytes in use by JavaScript after a garbage collection. */
+/** Returns the size of the JavaScript heap after a garbage collection. */
 export async function readHeapBytes(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('HeapProfiler.collectGarbage')

@@ -1,6 +1,6 @@
 import { printLines } from '../harness.ts'
 
-/** Figures beside their goals: smaller is better. */
+/** Measured values with their limits: smaller is better. */
 interface Figure {
   name: string
   value: number
@@ -15,7 +15,7 @@ export function addFigure(name: string, value: number, goal: number, unit: strin
   process.stdout.write(`${name}: ${format(value, unit)}\n`)
 }
 
-/** The smallest of some turns, because other work on the machine only adds. */
+/** The smallest of several repetitions, because other load on the machine only adds time. */
 export async function bestOf(turns: number, measure: () => Promise<number>): Promise<number> {
   let best = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < turns; turn++) best = Math.min(best, await measure())

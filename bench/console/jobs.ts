@@ -5,7 +5,7 @@ import { withDatabases, withServer } from '../server.ts'
 import { openPage, readHeapBytes, watchPage, withBrowser } from './chromium.ts'
 import { addFigure, bestOf } from './figures.ts'
 
-/** The list of jobs: 100,000 jobs (or BERTH_BENCH_JOBS), of which 400 wait and change 200 times a second. */
+/** The list of jobs: 100,000 jobs (or BERTH_BENCH_JOBS). 400 of them wait, and change 200 times a second. */
 const jobCount = Number(process.env['BERTH_BENCH_JOBS'] ?? 100_000)
 const waiting = 400
 const eventsPerSecond = 200
@@ -14,7 +14,7 @@ const scrollMs = 30_000
 const idleMs = 20_000
 const turns = 3
 
-/** Final copies of one waiting job and its run; the newest is a day old, and each is ten seconds older than the next. */
+/** Final copies of one waiting job and its run. The newest is a day old; the others follow in steps of ten seconds. */
 const copyJobsSql = `
 WITH template AS (SELECT j FROM job j ORDER BY id LIMIT 1),
 numbered AS (SELECT n, 'job_0' || lpad(n::text, 25, '0') AS id, berth_now() - interval '1 day' - ($1::int - n) * interval '10 seconds' AS at
@@ -29,7 +29,7 @@ INSERT INTO run SELECT (jsonb_populate_record(r, jsonb_build_object('id', 'run_0
 async function copyJobs(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  // Otherwise the end of the database hides the error of a statement.
+  // Otherwise closing the database hides the error of a statement.
   client.on('error', () => undefined)
   await client.query('SET session_replication_role = replica')
   await client.query(copyJobsSql, [jobCount - waiting])
@@ -52,7 +52,7 @@ async function submitWaiting(send: Send): Promise<string[]> {
   return data.submitJobs.results.map(({ job }) => job.id)
 }
 
-/** Changes priorities, so many a second, until it is stopped. Returns how many were made a second. */
+/** Changes priorities at this rate until it is stopped. Returns the number of changes per second. */
 function startEvents(send: Send, ids: readonly string[]): () => Promise<number> {
   const query = `mutation ($input: SetJobPrioritiesInput!) { setJobPriorities(input: $input) {
     ... on SetJobPrioritiesSuccess { remaining } } }`
@@ -78,7 +78,7 @@ function startEvents(send: Send, ids: readonly string[]): () => Promise<number> 
   }
 }
 
-/** A wheel turns down and up, some rows a picture, and the elements are counted. */
+/** Scrolls down and up by some rows per frame, and counts the elements. */
 const scroll = (ms: number) => `new Promise((resolve) => {
   const box = document.querySelector('[role=table][aria-label=Jobs]').parentElement
   const began = performance.now()
@@ -94,8 +94,8 @@ const scroll = (ms: number) => `new Promise((resolve) => {
 })`
 
 /**
- * Reads rows from the first to the last, and returns how many were drawn and how many places they had. It moves on when
- * rows fill the view.
+ * Scrolls from the first row to the last, each time that the view is filled. Returns the numbers of drawn rows and of
+ * their distinct positions.
  */
 const walk = `new Promise((resolve) => {
   const table = document.querySelector('[role=table][aria-label=Jobs]')
@@ -143,7 +143,7 @@ async function measureScrolling(page: Page, url: string, send: Send, ids: readon
 }
 
 async function measureJumps(page: Page, url: string): Promise<void> {
-  // This day is in the middle of the jobs.
+  // This day is in the middle of the list.
   const daysBack = 1 + (jobCount * 10) / 86_400 / 2
   const day = new Date(Date.now() - daysBack * 86_400_000).toISOString().slice(0, 10)
   const jumps: Readonly<Record<string, [act: () => Promise<void>, text: string, pattern: string]>> = {

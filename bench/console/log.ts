@@ -106,7 +106,7 @@ async function measureScrolling(page: Page, address: string): Promise<void> {
   }
 }
 
-/** Visits every page of the log by links, which move as a reader does. */
+/** Visits every page of the log by the links that a reader uses. */
 async function measureHeap(page: Page, address: string): Promise<void> {
   await page.goto(address)
   await page.waitForFunction(hasText(lineCount), undefined, { polling: 'raf' })
@@ -121,7 +121,7 @@ async function measureHeap(page: Page, address: string): Promise<void> {
   addFigure('elements', await page.evaluate<number>("document.querySelectorAll('*').length"), 3_000, '')
 }
 
-/** Without the place of the match that is shown. */
+/** The number of matches, without the number of the current match. */
 const readMatches = async (page: Page) =>
   (await page.locator('search [role=status]').innerText()).replace(/^.* of /, '')
 
@@ -160,7 +160,7 @@ async function measureMillions(page: Page, address: string, count: number): Prom
   await page.waitForFunction(hasText(count), undefined, { polling: 'raf' })
 }
 
-/** How old the newest line on the page is, at each picture. */
+/** Records the age of the newest line on the page at each frame. */
 const watchAge = `
 globalThis.ages = []
 const look = () => {

@@ -74,7 +74,7 @@ async function measureFirstPaint(browser: Browser, url: string): Promise<void> {
   addFigure('layout shift, cold', Math.min(...shifts), 0.02, '')
 }
 
-/** From a click inside the console until something is drawn. */
+/** Measures the time from a click inside the console until the page draws its data. */
 async function measureVisit(page: Page, from: string, path: string, canvas: string): Promise<number> {
   await page.goto(from)
   await page.getByRole('heading', { level: 1 }).waitFor()
@@ -124,7 +124,7 @@ async function measureDryRuns(page: Page, url: string): Promise<void> {
   const began = performance.now()
   for (let at = 1; at <= typed; at++) {
     await page.keyboard.type('abcde fgh'[at % 9] ?? 'x')
-    // Someone who types pauses after each word.
+    // A user pauses after each word.
     const pauseMs = (at * typedMs) / typed + (at % 9 === 8 ? 300 : 0) - (performance.now() - began)
     if (pauseMs > 0) await page.waitForTimeout(pauseMs)
   }
@@ -138,7 +138,7 @@ interface Previewed {
   gpuIds: number[]
 }
 
-/** Jobs of a quiet pool: predicted, submitted, and compared with their start. */
+/** Submits jobs to a quiet pool, and compares the predicted starts with the real ones. */
 async function measureStarts(send: Send): Promise<void> {
   let wrong = 0
   for (let at = 0; at < starts; at++) {

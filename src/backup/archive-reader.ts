@@ -6,7 +6,7 @@ import type { ReadableStream, ReadableWritablePair } from 'node:stream/web'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { BackupRefused, formatVersion, type Manifest, manifestName, manifestSchema, sumsName } from './manifest.ts'
 
-/** Reads a backup and rejects it, with the name of the file in it, unless every byte is as it was written. */
+/** Reads a backup. Throws with the name of the damaged file unless every byte is as it was written. */
 
 export interface ArchiveFile {
   name: string

@@ -47,7 +47,6 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
   }
 }
 
-/** Returns the outcome for the only item of an operation on many items. */
 export function takeOnlyOutcome<T>([outcome]: readonly (T | Refusal)[]): T {
   if (outcome === undefined) throw new Error('An operation on one item returned no outcome')
   if (outcome instanceof Refusal) throw outcome

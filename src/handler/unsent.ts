@@ -5,9 +5,9 @@ import { appendFileSync, statSync, truncateSync } from 'node:fs'
  * one closure per line. An incomplete last line is ignored.
  */
 export interface Unsent {
-  /** Call it before sending the closure. */
+  /** Must be called before the closure is sent. */
   keep(closure: string): void
-  /** Call it when the newest closure is stored. */
+  /** Must be called when the newest closure is stored. */
   clear(): void
 }
 

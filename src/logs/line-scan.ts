@@ -6,7 +6,6 @@ import { findCharacter } from './lines.ts'
 export interface Matcher {
   /** Work so far, measured in bytes of equal cost. */
   readonly work: number
-  /** Starts a new line. */
   reset(): void
   /** Reads up to `to`, a match or `workMax`, and returns where it stopped. After a match, it starts a new line. */
   find(bytes: Uint8Array, at: number, to: number, workMax: number): { at: number; matches: boolean }

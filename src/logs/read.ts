@@ -161,7 +161,6 @@ export async function* readLogInOrder(
   }
 }
 
-/** Adds the mark of the run to the cursors of a page. */
 function markCursors(page: LogPage, { log }: RunState): void {
   if (!log) return
   const { cursor, start } = page
@@ -269,7 +268,6 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
   return add('ALL') || (follows === 'MORE' && add('BYTES'))
 }
 
-/** Adds the gaps at the beginning of `stored`. */
 function addGaps(page: LogPage, stored: readonly Stored[]): void {
   for (const item of stored) {
     if (item.gap === null || page.gaps.length >= pageGapsMax) return

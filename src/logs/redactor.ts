@@ -9,7 +9,7 @@ const mask = Buffer.from('••••••')
 /** Shorter values occur by chance: masking them would hide other text, and reveal the value. */
 const charactersMin = 8
 
-/** The end of the output that is held back. */
+/** The output that is held back. */
 export interface HeldOutput {
   readonly bytes: Buffer
   /** Number of the first held bytes that belong to a value whose beginning was masked. */

@@ -41,7 +41,6 @@ export class StoredPages {
     if (next !== undefined && next < this.end) void this.read(next)
   }
 
-  /** Finds the chunk that begins at `start`. */
   async findChunk(start: number): Promise<Stored | undefined> {
     for (const { items } of this.#pages) {
       const found = (await items).find((item) => item.start === start)

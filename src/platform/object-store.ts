@@ -3,9 +3,9 @@ import { Unavailable } from './tx.ts'
 
 /** Objects in a bucket of S3 or of a server that speaks its protocol. */
 export interface ObjectStore {
-  /** The key has the whole content afterwards, or the promise is rejected. */
+  /** Afterwards the key has the whole content, or the promise rejects. */
   put(key: string, content: AsyncIterable<Uint8Array>): Promise<void>
-  /** The bytes from `start` on. */
+  /** Reads the bytes from `start` on. */
   get(key: string, start?: number): AsyncGenerator<Uint8Array>
   /** Does nothing if the object does not exist. */
   delete(key: string): Promise<void>
@@ -19,7 +19,7 @@ export interface S3Settings {
   secretAccessKey: string
 }
 
-/** A content of more than a part is sent in several; S3 takes at most 10,000 of them. */
+/** A larger content is uploaded in parts of this size; S3 allows at most 10,000 parts. */
 const partBytes = 16 * 1024 * 1024
 type Part = Buffer<ArrayBuffer>
 const requestMsMax = 120_000
@@ -58,7 +58,7 @@ export class S3Objects implements ObjectStore {
       const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
       const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`
       const done = await (await this.#ask('POST', `${key}?${upload}`, { body })).text()
-      // S3 answers 200 before it knows.
+      // S3 returns 200 before the upload is complete.
       if (done.includes('<Error>') || !done.includes('<ETag>'))
         throw new Unavailable('The object store did not complete the multipart upload')
     } catch (error) {
@@ -85,7 +85,7 @@ export class S3Objects implements ObjectStore {
     await this.#ask('DELETE', key)
   }
 
-  /** `msMax`: time limit of the whole response; null: of its beginning alone, because the caller may read slowly. */
+  /** `msMax`: time limit of the whole response; null: only of its head, because the caller may read slowly. */
   async #ask(
     method: string,
     path: string,
@@ -94,7 +94,7 @@ export class S3Objects implements ObjectStore {
   ): Promise<Response> {
     const signal = msMax === null ? {} : { signal: AbortSignal.timeout(msMax) }
     const send = () => this.#client.fetch(`${this.#bucket}/${path}`, { ...init, method, ...signal })
-    // The store may close an idle connection at the moment of a request.
+    // The store may close an idle connection at the moment when it is used again.
     const sendAgain = (cause: unknown) => (cause instanceof TypeError ? send() : Promise.reject(cause))
     const answer = await send()
       .catch(sendAgain)
@@ -110,7 +110,7 @@ export class S3Objects implements ObjectStore {
 
 const unescapeXml = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
 
-/** Parts of `partBytes`, and a shorter last one. */
+/** Yields parts of `partBytes`, and a shorter last one. */
 async function* splitParts(content: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
   let pieces: Uint8Array[] = []
   let bytes = 0

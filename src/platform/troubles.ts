@@ -85,6 +85,6 @@ function rootOf(error: Error): Error {
   return root
 }
 
-/** The error of a host with several addresses is an AggregateError, whose own message is empty. */
+/** For a host with several addresses the error is an AggregateError, whose own message is empty. */
 const wordsOf = (error: Error): string =>
   error.message || (error instanceof AggregateError ? error.errors.map(String).join(', ') : error.name)

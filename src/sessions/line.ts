@@ -9,14 +9,14 @@ export interface LineSocket {
 
 interface LineOptions {
   clock: Clock
-  /** The secret with which the client may continue after a cut. */
+  /** The secret with which the client can reconnect. */
   secret: string
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
-  /** The line is over: no connection came in time, the client has everything, or an error. */
+  /** The line has ended: no connection came in time, the client has received everything, or an error occurred. */
   onEnd: (reason: string | null) => void
 }
 
-/** The server's end of a channel, over the WebSockets of one client, one after the other. */
+/** The server's end of a channel, over successive WebSockets of one client. */
 export class Line {
   readonly #options: LineOptions
   readonly #channel: Channel
@@ -40,7 +40,7 @@ export class Line {
     this.#awaitConnection()
   }
 
-  /** Continues on this connection; `received`: what the client has. */
+  /** Continues on this connection. `received`: number of the last frame that the client got. */
   connect(socket: LineSocket, received: number): void {
     if (this.#isOver) {
       socket.close(closeCodes.done, '')
@@ -58,7 +58,7 @@ export class Line {
     if (socket === this.#socket) this.#channel.receive(message)
   }
 
-  /** `isFinal`: the client left, so this is not a cut. */
+  /** `isFinal`: the client has left and will not reconnect. */
   disconnect(socket: LineSocket, isFinal: boolean): void {
     if (socket !== this.#socket) return
     this.#socket = null
@@ -71,7 +71,7 @@ export class Line {
     return this.#channel.send(kind, payload)
   }
 
-  /** Sends the last frame. The line ends when the client has taken that frame. */
+  /** Sends the last frame. The line ends when the client has received that frame. */
   finish(exitCode: number | null, reason: string | null): void {
     if (this.#isFinishing || this.#isOver) return
     this.#isFinishing = true

@@ -7,11 +7,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { Line } from './line.ts'
 
-/** Connections to a forwarded port at the same time. */
+/** Maximum number of simultaneous connections to a forwarded port. */
 const connectionsMax = 64
-/** A client opens lines in parallel, so a number may arrive after so many higher ones. */
+/** A client opens lines in parallel, so a number may arrive after this many higher ones. */
 const lateLinesMax = 1_024
-/** Time in which the client of a session that is ended can take the reason. */
+/** Time in which the client of an ended session can receive the reason. */
 const farewellMs = 2_000
 
 export interface LiveOptions {
@@ -28,13 +28,13 @@ export interface LiveOptions {
  */
 export class LiveSession {
   readonly session: TakenSession
-  /** The secret with which the client continues after a cut, and opens further lines. */
+  /** The secret with which the client reconnects and opens further lines. */
   readonly secret = randomBytes(32).toString('base64url')
   bytesIn = 0
   bytesOut = 0
   readonly #options: LiveOptions
   readonly #lines = new Map<number, Line>()
-  /** Numbers of lines that were opened, of the newest `lateLinesMax`. No line is opened twice. */
+  /** Numbers of opened lines, the newest `lateLinesMax`. No line is opened twice. */
   readonly #opened = new Set<number>()
   #newestLine = 0
   #activeMs: number
@@ -59,7 +59,7 @@ export class LiveSession {
     if (this.session.port === null) void this.#runCommand(line)
   }
 
-  /** Resolves when the session is over. */
+  /** Resolves when the session has ended. */
   get over(): Promise<void> {
     return this.#over.promise
   }
@@ -68,7 +68,10 @@ export class LiveSession {
     return this.#options.clock.monotonicMs() - this.#activeMs
   }
 
-  /** The line of a connection; null: it is over, or there are too many. A new number opens a connection to the port. */
+  /**
+   * Finds the line with this number, or opens a connection to the port for a new number; null: the line has ended, or
+   * there are too many.
+   */
   findLine(number: number): Line | null {
     const line = this.#lines.get(number)
     const { port } = this.session
@@ -81,7 +84,7 @@ export class LiveSession {
     return this.#connect(number, port)
   }
 
-  /** Ends the session, and tells its client why. */
+  /** Ends the session, and sends the reason to its client. */
   end(reason: string): void {
     if (this.#reason !== null) return
     this.#reason = reason
@@ -162,7 +165,7 @@ export class LiveSession {
     }
   }
 
-  /** Sets one size at a time; of those that come meanwhile, the newest alone. */
+  /** Sets one size at a time. Of the sizes that arrive meanwhile, only the newest is set. */
   async #resize(process: ExecProcess, size: TerminalSize): Promise<void> {
     this.#wantedSize = size
     if (this.#isResizing) return
@@ -233,7 +236,7 @@ export function explainSessionFailure({ session, log }: Pick<LiveOptions, 'sessi
   return `The session failed: ${error instanceof Error ? error.message : error}`
 }
 
-/** Waits until the stream has taken the bytes. Bytes for a command that no longer reads are dropped. */
+/** Waits until the stream has accepted the bytes. Drops bytes for a command that no longer reads. */
 async function write(stream: Writable, payload: Uint8Array): Promise<void> {
   if (stream.destroyed || stream.writableEnded) return
   if (stream.write(payload)) return

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream'
 import type { TakenSession } from '../domain/control/sessions.ts'
 import { explainSessionFailure, findSessionMethod, type LiveOptions } from './live-session.ts'
 
-/** Why a port was not reached, for the caller. */
+/** Reason for the caller why a port was not reached. */
 export class PortRefused extends Error {
   override name = 'PortRefused'
 }
 
-/** A session whose connections this server itself opens, for requests of a browser to the port. */
+/** A session in which this server itself opens connections to the port, for requests of a browser. */
 export class PortSession {
   readonly session: TakenSession
   /** The secret with which the same browser sends further requests. */
@@ -41,7 +41,7 @@ export class PortSession {
     else this.bytesOut += bytes
   }
 
-  /** Opens a connection to the port, which ends with the session at the latest. */
+  /** Opens a connection to the port, which ends with the session or earlier. */
   async connect(): Promise<Duplex> {
     const { handle, port } = this.session
     const stream = await findSessionMethod(this.#options, 'connect')(handle, port ?? 0).catch((error: unknown) => {
@@ -52,7 +52,7 @@ export class PortSession {
       throw new PortRefused(this.#reason)
     }
     this.#streams.add(stream)
-    // The request that uses it reports an error.
+    // The request that uses the connection reports the error.
     stream.on('error', () => undefined).once('close', () => this.#streams.delete(stream))
     return stream
   }

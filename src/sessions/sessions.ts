@@ -13,7 +13,7 @@ import { type LiveOptions, LiveSession } from './live-session.ts'
 import { PortSession } from './port-session.ts'
 
 const reportMs = 2_000
-/** How long a stop waits until commands are killed. */
+/** Maximum time that a stop waits for commands to be killed. */
 const killMsMax = 1_000
 const stoppingReason = 'The server is stopping'
 const idleHoursMax = 4
@@ -29,7 +29,7 @@ export class Sessions {
   readonly #live = new Map<string, LiveSession | PortSession>()
   readonly #loop: Loop
   readonly #unlisten: () => void
-  /** Ends of sessions that are being stored. */
+  /** Session ends that are being stored. */
   readonly #ends = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
 
@@ -45,18 +45,18 @@ export class Sessions {
     this.#loop.start()
   }
 
-  /** The session of WebSockets, if this server holds it. */
+  /** Finds the session of a WebSocket, if this server holds it. */
   find(id: string): LiveSession | undefined {
     const live = this.#live.get(id)
     return live instanceof LiveSession ? live : undefined
   }
 
-  /** Begins the session of a ticket. null: the ticket is not valid, or the server is stopping. */
+  /** Begins the session of a ticket; null: the ticket is invalid, or the server is stopping. */
   begin(given: TicketUse): Promise<LiveSession | null> {
     return this.#begin(given, (options) => new LiveSession(options))
   }
 
-  /** The same for a port that this server reaches for a browser. */
+  /** Like `begin`, for a port that this server reaches for a browser. */
   beginPort(given: TicketUse & { at: PortOfJob }): Promise<PortSession | null> {
     return this.#begin(given, (options) => new PortSession(options))
   }
@@ -85,7 +85,7 @@ export class Sessions {
     return this.#closed
   }
 
-  /** Cuts the sessions first, because the loop may wait for a database that does not answer. */
+  /** Closes the connections of sessions first, because the loop may wait for a database that does not respond. */
   async #close(): Promise<void> {
     this.#unlisten()
     const cuts = Promise.all(Array.from(this.#live.values(), (live) => live.cut(stoppingReason)))

@@ -42,7 +42,7 @@ async function connect(url: string) {
   return { proxy, client, close }
 }
 
-/** By `follow`, with all transports; one that was dropped follows again from its last cursor. */
+/** Uses `follow` with all transports; a follower that was dropped continues from its last cursor. */
 async function openFollower(url: string, jobIds: readonly string[], faults: string[]): Promise<Reader> {
   const { proxy, client, close } = await connect(url)
   const seqs: Seqs = new Map()
@@ -146,7 +146,7 @@ async function cutClients(servers: Servers): Promise<void> {
   const cuts: Record<string, number> = {}
   let cutsMade = 0
   const { jobs } = await data(urlOf(), '{ jobs(first: 1) { asOf } }')
-  // Cuts and changes end together.
+  // The last cut and the last change come together.
   const { jobIds, made, done } = await startWriters(servers, size.writers, {
     wanted: () => Math.min(1, (cutsMade + 1) / size.cuts) * size.transitions,
     isOver: (written) => written >= size.transitions && cutsMade >= size.cuts,

@@ -20,24 +20,24 @@ import { openConnections } from './connections.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario, Skipped } from './scenario.ts'
 
-/** A server whose wall clock is wrong, runs away and jumps, over a database with the true one. */
+/** A server whose wall clock is wrong, drifts and jumps, over a database with the correct time. */
 export const clocks: readonly Scenario[] = [{ name: 'wrong-clocks', run: fakeClocks }]
 
 type Context = Parameters<Scenario['run']>[0]
 
 const graceSeconds = 2
 const limitSeconds = 3
-/** Of a stop that is due, and of a KILL. */
+/** Maximum delay of a stop that is due, and of a KILL. */
 const lateMsMax = 1_000
-/** From the readiness of a new server until it has adopted the runs of the one before. */
+/** Maximum time from the readiness of a new server until it has adopted the runs of the previous one. */
 const adoptionMsMax = 5_000
-/** The server knows the database's time to within half of the quickest answer to a question for it. */
+/** The server knows the time of the database to within half of the shortest round trip. */
 const toleranceMs = 500
-/** A heartbeat tells whole seconds. */
+/** Heartbeats are in whole seconds. */
 const wholeSecondMs = 1_000
 const nodeSilentMsMax = 30_000
 const roundMsMax = 60_000
-/** Of a round, until the clock jumps or the server is killed: also when the jobs are over. */
+/** Maximum time of a round until the clock jumps or the server is killed, which also happens when the jobs are over. */
 const harmMsMax = 6_000
 const killChance = 0.4
 const shortTokenMs = 3_000
@@ -54,7 +54,7 @@ pools:
 queues: [{ name: default, pool: local }]
 `
 
-/** The view of people whose clocks are right. */
+/** The view of users whose clocks are correct. */
 interface Stage {
   random: Random
   clock: FakedClock
@@ -152,11 +152,11 @@ async function playRound(stage: Stage): Promise<void> {
 interface Wanted {
   script: string
   maxRunTimeSeconds: number
-  /** How long after its start it is over; null: it is not ended. */
+  /** Maximum time from its start to its end; null: it is not ended. */
   longestMs: number | null
 }
 
-/** Jobs print their environment and the moments that they see. */
+/** Jobs print their environment, and the time at several points. */
 const moment = 'date +%s%3N'
 const healthy = (random: Random): Wanted => ({
   script: `env; ${moment}; sleep ${random.between(0, 4)}; ${moment}`,
@@ -176,7 +176,7 @@ const deaf: Wanted = {
 
 interface Submitted extends Wanted {
   id: string
-  /** When it was submitted, by the database. */
+  /** Time of the submission, by the clock of the database. */
   fromMs: number
   toMs: number
 }
@@ -190,7 +190,10 @@ async function submit({ server, database }: Stage, wanted: Wanted): Promise<Subm
   return { ...wanted, id: answer.job.id, fromMs, toMs: await nowMs(database) }
 }
 
-/** Sets the clock again and again, or kills the server and starts one with another clock: answers when it was ready. */
+/**
+ * Sets the clock again and again, or kills the server and starts one with another clock. Returns the time at which the
+ * new server was ready.
+ */
 async function disturb(stage: Stage): Promise<number | null> {
   const { random, clock, database, counts } = stage
   await sleep(random.between(0, harmMsMax))
@@ -232,7 +235,7 @@ const telling = `query ($id: ID!) { job(id: $id) { state stateReason createdAt s
   runs(first: 9) { nodes { number } } events(first: 99) { nodes { at } } logs(first: 999) { text } } }`
 
 interface Ending {
-  /** When a server was ready after a kill, and when all jobs had ended, by the database. */
+  /** Times by the clock of the database: a server was ready after a kill, and all jobs had ended. */
   restartedMs: number | null
   endedMs: number
 }
@@ -267,10 +270,13 @@ interface Ran {
   restartedMs: number | null
 }
 
-/** A server knows the time of the database to within half of the quickest answer, and two moments of a run make a duration. */
+/**
+ * A server knows the time of the database to within half of the shortest round trip, and a duration of a run has two
+ * such times.
+ */
 const clockErrorMs = 40
 
-/** A limit that expires while all servers are down takes effect when the next server has adopted the run. */
+/** A limit that expires while no server runs takes effect when the next server has adopted the run. */
 function demandLimit({ id, longestMs }: Submitted, { started, finished, restartedMs }: Ran): void {
   if (longestMs === null) return
   const limitMs = limitSeconds * 1_000
@@ -303,7 +309,7 @@ const noJobs = new TypedDocumentString<{ jobUpdates: { at?: string } }, Record<s
   'subscription { jobUpdates(filter: { name: "none" }) { ... on StreamHeartbeat { at } } }',
 )
 
-/** On a stream that outlives servers. */
+/** Uses a stream that outlives servers. */
 function followHeartbeats({ server, database }: Stage) {
   const connection = openConnection({ url: server.url, token: secret })
   const seen: { at: number; now: number }[] = []

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * A pool of connections to a PostgreSQL that a scenario stops. `end()` returns before PostgreSQL has heard of it, so a
- * stop may still end a connection, and the pool emits that as an error.
+ * A pool of connections to a PostgreSQL that a scenario stops. `end()` returns before PostgreSQL has closed them, so a
+ * stop may still break a connection, which the pool emits as an error.
  */
 export function openConnections(connectionString: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString, max })

@@ -14,15 +14,15 @@ import { here, type Scenario } from './scenario.ts'
 import { type Side, startWire } from './wire.ts'
 
 /**
- * Jobs run through a server that is killed, or loses its database, at one request to PostgreSQL: each round another one, before or
- * after PostgreSQL has done it. Every job ends as if nothing had happened, each run was started once, and its
- * output and events are whole.
+ * Jobs run through a server that is killed, or loses its database, at one request to PostgreSQL: in each round another
+ * one, before or after PostgreSQL has executed it. Every job has the same result as without a fault, each run was
+ * started once, and its output and events are complete.
  */
 export const crashPoints: readonly Scenario[] = [
   { name: 'crash-points', run: (context) => withDirectory((directory) => sweep(directory, context)) },
 ]
 
-/** About as many requests as the jobs of a round take. */
+/** About as many requests as the jobs of a round need. */
 const requestsMax = 150
 const overMs = 60_000
 const retryMs = 200
@@ -33,7 +33,7 @@ const pool = `pools:
 `
 
 interface Kind {
-  /** With `$1`: a file to which each run appends a line. */
+  /** `$1`: a file to which each run appends a line. */
   script: string
   spec?: object
   isCancelled?: boolean
@@ -86,7 +86,7 @@ async function sweep(directory: string, { seed, seconds, log }: Parameters<Scena
   let server = await start()
   const counts = { rounds: 0, kills: 0, cuts: 0 }
 
-  /** Answers when all jobs are over and right. */
+  /** Returns when all jobs are over and correct. */
   async function round(isKill: boolean, at: number, side: Side): Promise<void> {
     const stopped = wire.stopAt(at, side).then(() => true)
     const work = play(server.url, directory, `${seed}-${counts.rounds++}`)
@@ -144,7 +144,7 @@ interface Answer {
   errors?: { message: string; extensions?: { code?: string } }[]
 }
 
-/** Asks again while the server, or its database, is away. */
+/** Retries while the server, or its database, is unavailable. */
 async function ask<Result>(url: string, query: string, variables: object): Promise<Result> {
   const endsMs = performance.now() + here(overMs)
   for (;;) {

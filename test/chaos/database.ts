@@ -37,7 +37,7 @@ const faultMs = { min: 200, max: 30_000 }
 const submission = `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1, memoryBytes: 16777216 } } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`
 
-/** Returns the job's id; null: refused for now. Every response must be in time. */
+/** Submits a job. Returns its id; null: refused for now. Every response must be in time. */
 async function submit(url: string): Promise<string | null> {
   const beganMs = performance.now()
   const answer = await ask(url, submission)
@@ -51,7 +51,7 @@ async function submit(url: string): Promise<string | null> {
 const stateOf = async (url: string, id: string) =>
   (await ask(url, `{ job(id: "${id}") { state } }`)).data?.['job']?.state as string | undefined
 
-/** From now on a job that is submitted to any of them ends in time. */
+/** Expects that a job submitted to any of the servers from now on ends in time. */
 async function demandWork(urls: readonly string[]): Promise<number> {
   const beganMs = performance.now()
   for (const url of urls) {
@@ -77,7 +77,7 @@ async function demandAllDone(databaseUrl: string): Promise<void> {
   })
 }
 
-/** The leader is cut off in all the ways of a network, while another server takes jobs. */
+/** The leader is cut off in every way that a network has, while another server accepts jobs. */
 async function cutNetwork({ seed, seconds, log }: Context): Promise<void> {
   const random = new Random(seed)
   const endMs = performance.now() + seconds * 1_000
@@ -159,7 +159,7 @@ async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promis
   })
 }
 
-/** The server and its sessions. */
+/** Process ids of the server and its sessions. */
 async function processesOf(postmaster: number): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger)
   const parents = await Promise.all(
@@ -200,7 +200,7 @@ async function freezePostgres({ seed, seconds, log }: Context): Promise<void> {
   log(`${rounds} times frozen; work went on within ${Math.round(slowest)} ms`)
 }
 
-/** A report that met the restart is tried again after a pause, so another job may be over before. */
+/** A report that failed in the restart is repeated after a pause, so another job may end earlier. */
 const succeeded = (url: string, id: string) =>
   until(async () => (await stateOf(url, id)) === 'SUCCEEDED', { what: `${id} succeeds`, timeoutMs: here(goesOnMsMax) })
 

@@ -14,19 +14,19 @@ import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
 import { here, type Scenario, Skipped } from './scenario.ts'
 
-/** A server whose database and spool are on one disk, which fills up while jobs print and people submit. */
+/** A server whose database and spool share a disk, which fills up while jobs print and users submit. */
 export const disk: readonly Scenario[] = [{ name: 'disk-full', run: fillDisk }]
 
 type Context = Parameters<Scenario['run']>[0]
 
 const diskMegabytes = 512
-/** Each takes a core, and all of them must run at once. */
+/** Each job uses a core, and all of them must run at once. */
 const jobsPerRound = Math.min(3, availableParallelism())
 const linesMax = 20_000
 const fullMsMax = 5_000
-/** A full disk stops PostgreSQL only when its journal needs another segment. */
+/** A full disk stops PostgreSQL only when it needs another WAL segment. */
 const crashChance = 0.3
-/** Time to recover after the disk has room again. */
+/** Time to recover after the disk has free space again. */
 const healedMsMax = 60_000
 
 async function fillDisk({ seed, seconds, log }: Context): Promise<void> {
@@ -63,7 +63,7 @@ interface Round {
   dataDir: string
   disk: SmallDisk
   random: Random
-  /** The jobs print when this file is there. */
+  /** The jobs print once this file exists. */
   go: string
 }
 

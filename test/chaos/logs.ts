@@ -16,9 +16,9 @@ import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
 /**
- * The output of a real job, with colours, characters over the borders of chunks, lines of megabytes and both ends of
- * lines, tailed by the shipped client through cuts, from the server that runs the job and from another: the same bytes,
- * and the memory of all three does not grow with the log.
+ * The output of a real job, with colours, characters that span chunks, lines of megabytes and both kinds of line ends,
+ * tailed by the shipped client through cuts, from the server that runs the job and from another one. The bytes are the
+ * same, and the memory of all three processes does not grow with the log.
  */
 export const logs: readonly Scenario[] = [
   { name: 'long-log', run: (context) => withDirectory((directory) => tailLongLog(directory, context)) },
@@ -30,7 +30,7 @@ const sizes = {
   full: { bytes: 1_024 * mib, longLine: 10 * mib },
 } as const
 const reconnects = 20
-/** Largest growth of a process's memory after the first share of the log. */
+/** Maximum growth of a process's memory after the first part of the log. */
 const growthMax = 192 * mib
 
 async function tailLongLog(directory: string, { seed, isFull, log }: Parameters<Scenario['run']>[0]): Promise<void> {
@@ -78,7 +78,7 @@ async function writeOutput(file: string, random: Random, { bytes, longLine }: { 
   return { bytes: count, sha256: hash.digest('hex') }
 }
 
-/** Some kilobytes whose length is odd, so that borders of chunks lie everywhere. */
+/** Some kilobytes with an odd length, so that chunks end at every position. */
 function lines(random: Random): string {
   const words = [
     'error',
@@ -103,7 +103,7 @@ interface Reading {
   size: number
 }
 
-/** Returns the largest memory of both servers and of this process. */
+/** Returns the peak memory of both servers and of this process. */
 async function readThroughCuts({ running, file, written, size }: Reading): Promise<string> {
   const urls = running.map(({ url }) => url)
   const proxy = await startProxy(urls[0] ?? '')
@@ -135,7 +135,7 @@ async function readThroughCuts({ running, file, written, size }: Reading): Promi
   }
 }
 
-/** The first looks are of processes that still load their code. */
+/** The first measurements are of processes that still load their code. */
 const looksToWarmUp = 8
 
 function createMemory(pids: readonly number[]) {

@@ -35,9 +35,8 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '600' },
     seed: { type: 'string' },
-    /** The name of one scenario. */
     only: { type: 'string' },
-    /** Clients and logs in full size: give them an hour. */
+    /** Clients and logs have their full size, which takes an hour. */
     full: { type: 'boolean', default: false },
   },
 })

@@ -17,7 +17,7 @@ import { root } from '../support/sources.ts'
 import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Processes that are killed while they make the database: the next ones complete it. */
+/** Processes are killed while they create the database; the next ones complete it. */
 export const migrations: readonly Scenario[] = [
   { name: 'killed-migration', run: killMigrations },
   { name: 'killed-first-start', run: killFirstStarts },
@@ -79,7 +79,9 @@ async function demandWhole(url: string): Promise<void> {
   )
 }
 
-/** The whole server, from an empty data directory: the files of the database are made, it starts, it is migrated. */
+/**
+ * The whole server starts from an empty data directory: it creates the cluster, starts it, and migrates the database.
+ */
 async function killFirstStarts({ seed, seconds, log }: Context): Promise<void> {
   const random = new Random(seed)
   const until = performance.now() + seconds * 1_000

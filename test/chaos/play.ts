@@ -3,28 +3,28 @@ import { type Scenario, Skipped } from './scenario.ts'
 
 export interface Verdict {
   name: string
-  /** Elapsed time. */
   seconds: number
   /** Granted time, a whole number. */
   share: number
   verdict: 'green' | 'RED' | 'SKIPPED'
-  /** The first line of the reason, unless it is green. */
+  /** The first line of the reason; empty if it is green. */
   why: string
 }
 
 interface Play {
   scenarios: readonly Scenario[]
   seed: number
-  /** Total time. */
   seconds: number
   isFull: boolean
   print(line: string): void
 }
 
-/** Beyond its share, for what it has to set up and to take down, also on a slow machine. */
+/** Additional time for a scenario to set up and tear down, also on a slow machine. */
 const graceSeconds = 180
 
-/** Plays scenarios in order. Each gets an equal share of the rest, so the share of a skipped one goes to the others. */
+/**
+ * Plays scenarios in order. Each gets an equal share of the remaining time, which includes the shares of skipped ones.
+ */
 export async function playScenarios({ scenarios, seed, seconds, isFull, print }: Play): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   const endsAtMs = performance.now() + seconds * 1_000

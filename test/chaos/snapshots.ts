@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts'
 import { addSeqs, progressMs, retryMsMax, type Seqs, type Servers, sizes, withServers } from './two-servers.ts'
 import { startLog, startWriters } from './writers.ts'
 
-/** From a snapshot's cursor on: what is not in the snapshot, and nothing else. */
+/** After a snapshot, its cursor leads to everything that is not in the snapshot, and to nothing else. */
 export const snapshots: readonly Scenario[] = [
   { name: 'snapshot-then-stream', run: (context) => withServers(context, snapshotThenStream) },
 ]
@@ -16,16 +16,16 @@ const jobStatus = `subscription ($id: ID!, $after: Cursor) { jobStatus(jobId: $i
   ... on JobTransitions { transitions { seq } } } }`
 const jobUpdates = `subscription ($after: Cursor) { jobUpdates(after: $after) { ... on JobTransitions { job { id } transitions { seq } } } }`
 const tail = 'subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { ... on LogBatch { text } } }'
-/** Events, and lines, that are read after a snapshot. */
+/** Number of events, and of lines, that are read after a snapshot. */
 const eventsAfter = 40
-/** Snapshots that are taken at the same time. */
+/** Number of snapshots that are read at the same time. */
 const lanes = 4
 /** As many as two processors can write, number and deliver. */
 const changesPerSecond = 1_500
 
 /**
- * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end
- * of a page of output the next line is the next number, and from `logCursor` none is missed after it.
+ * After `eventCursor`, the next event has the next number. After `asOf`, no event is missing that a row lacks. After
+ * the end of a page of output, the next line has the next number, and after `logCursor` no line is missing.
  */
 async function snapshotThenStream(servers: Servers): Promise<void> {
   const { urlOf, isFull, log } = servers
@@ -74,7 +74,7 @@ async function demandHandOver(url: string, id: string, logId: string): Promise<v
   assert.ok(before < first && first <= after + 1, `logCursor: ${first} follows, between ${before} and ${after}`)
 }
 
-/** Retries while the server refuses for overload. */
+/** Retries while the server refuses because of overload. */
 async function whenServed(url: string, query: string, variables: object): Promise<Record<string, Json>> {
   for (;;) {
     const answer = await ask(url, query, variables)

@@ -13,9 +13,9 @@ import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
 
 /**
- * A reader of `jobUpdates` that is cut again and again, comes back over another transport or to another server, and
- * whose servers are killed, while writers change, cancel and delete jobs: it gets 1, 2, 3 … of every job, and each
- * deletion once.
+ * A reader of `jobUpdates` is cut repeatedly and continues over another transport or on another server. Its servers are
+ * killed, while writers change, cancel and delete jobs. It gets the events 1, 2, 3 … of every job, and each deletion
+ * once.
  */
 export const streams: readonly Scenario[] = [
   {
@@ -46,7 +46,7 @@ async function playIn(directory: string, context: Context): Promise<void> {
 }
 
 export interface Hop extends Context {
-  /** An empty database, or one whose jobs are all over. */
+  /** An empty database, or one whose jobs are all final. */
   databaseUrl: string
   /** An empty folder. */
   directory: string
@@ -98,7 +98,7 @@ interface Truth {
 }
 const createTruth = (): Truth => ({ ids: new Set(), deleted: new Set() })
 
-/** Answers may be lost with their server: what is true is read from the database at the end. */
+/** Responses may be lost with their server, so the expected events are read from the database at the end. */
 async function write(
   random: Random,
   urlOf: () => string,
@@ -161,7 +161,7 @@ function createReader(after: string) {
   return {
     async read(transport: 'sse' | 'socket', url: string, ms: number) {
       const stream = (transport === 'sse' ? streamSse : streamSocket)(url, query, { ...moving.variables })
-      // Again and again: the first time it may not be open yet.
+      // Repeats the cut, because the stream may not be open at first.
       const timer = setInterval(() => stream.cut(), ms)
       try {
         for (let next = await stream.next(); next.value; next = await stream.next()) {

@@ -14,7 +14,10 @@ import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { here, type Scenario, Skipped } from './scenario.ts'
 
-/** Jobs that are hard to end, or that lose their supervisor, several at once, under servers that come and go. */
+/**
+ * Jobs that are hard to end, or that lose their supervisor, several at once, under servers that are killed and
+ * restarted.
+ */
 export const supervision: readonly Scenario[] = [
   { name: 'stubborn-jobs-in-cgroups', run: (context) => runStubbornJobs(context, true) },
   { name: 'stubborn-jobs-without-cgroups', run: (context) => runStubbornJobs(context, false) },
@@ -22,7 +25,7 @@ export const supervision: readonly Scenario[] = [
 
 type Context = Parameters<Scenario['run']>[0]
 
-/** Most go on for ever unless they are stopped. */
+/** Most run forever unless they are stopped. */
 const scripts = [
   'kill -STOP 0',
   'pkill -KILL -s $PPID -x cat; yes',
@@ -76,7 +79,7 @@ function createStubbornRun(random: Random): RunSpec {
   return runOf({ command, workdir: '/tmp', maxRunTimeSeconds })
 }
 
-/** The run is reported as over, and then none of its processes is alive. */
+/** When the run is reported as over, none of its processes is alive. */
 async function assertOver(executor: Executor, runId: string): Promise<void> {
   const isOver = async () => {
     const { state } = await observe(executor, runId)

@@ -8,7 +8,7 @@ import { type BerthProcess, startBerthProcess } from '../support/berth-process.t
 import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Two servers over one PostgreSQL, for scenarios of many readers and writers. */
+/** Two servers over one PostgreSQL, for scenarios with many readers and writers. */
 
 type Context = Parameters<Scenario['run']>[0]
 
@@ -20,14 +20,14 @@ export const sizes = {
 /** Longest pause between retries of a client. */
 export const retryMsMax = 300
 export const progressMs = 15_000
-/** Characters of a server's log that a red scenario shows. */
+/** Number of characters of a server's log that a red scenario shows. */
 const saidMax = 2_000
 
 export interface Servers extends Context {
   random: Random
   databaseUrl: string
   urlOf(): string
-  /** kill -9 of one of them, and a new one in its place. */
+  /** Kills one of the servers with KILL, and starts a new one in its place. */
   replaceOne(): Promise<void>
 }
 

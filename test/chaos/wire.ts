@@ -7,16 +7,18 @@ export type Side = 'unheard' | 'unanswered'
 /** A proxy in front of PostgreSQL that counts the requests of all connections, and stops at one of them. */
 export interface Wire {
   readonly url: string
-  /** Resolves at the request of this number from now on; nothing passes any more. */
+  /** Resolves when the request with this number, counted from now, arrives; from then on no data passes. */
   stopAt(request: number, side: Side): Promise<void>
-  /** Breaks all connections; new ones pass. */
+  /** Breaks all connections; new ones work. */
   cut(): void
   close(): Promise<void>
 }
 
-/** Messages that PostgreSQL answers: the first of a connection, a simple query, and the end of an extended one. */
+/**
+ * Messages to which PostgreSQL responds: the first of a connection, a simple query, and the end of an extended query.
+ */
 const requests: ReadonlySet<string> = new Set(['', 'Q', 'S'])
-/** The end of an answer. */
+/** The last message of a response. */
 const answers: ReadonlySet<string> = new Set(['Z'])
 const lengthBytes = 4
 
@@ -56,7 +58,7 @@ export async function startWire(target: string): Promise<Wire> {
     const asked = createCounter(requests, true)
     const answered = createCounter(answers, false)
     let waiting = 0
-    /** The last answers, which are not passed on. */
+    /** The number of the last response, which is not forwarded. */
     let last = Number.POSITIVE_INFINITY
     near.on('data', (data) => {
       if (isStopped) return

@@ -6,7 +6,7 @@ import { ask, data } from '../support/client.ts'
 import { append } from '../support/log.ts'
 import { openConnections } from './connections.ts'
 
-/** Writers of jobs that readers follow, under servers that are killed. */
+/** Writers of jobs that readers follow, while servers are killed. */
 
 /**
  * Mutations of one request. They take turns in the whole database, so a cycle of a writer makes further events by the
@@ -22,14 +22,14 @@ interface Writing {
 }
 
 interface Pace {
-  /** How many changes are wanted by now. */
+  /** Number of changes to make by now. */
   wanted(): number
   isOver(written: number): boolean
 }
 
 const waitMs = 20
 
-/** Submits a job for each writer, which changes it at this pace. Counts the changes that were made. */
+/** Submits a job for each writer, which changes the job at this pace. Counts the changes. */
 export async function startWriters({ urlOf, databaseUrl }: Writing, count: number, { wanted, isOver }: Pace) {
   const jobIds = await Promise.all(Array.from({ length: count }, () => submit(urlOf())))
   const made = { written: 0 }
@@ -74,7 +74,7 @@ async function submit(url: string): Promise<string> {
 const linesPerAppend = 20
 const appendPauseMs = 5
 
-/** Writes the lines 1, 2, 3 … into the log of a job that waits, until `isOver`. */
+/** Writes the lines 1, 2, 3 … to the log of a waiting job, until `isOver`. */
 export async function startLog({ urlOf, databaseUrl }: Writing, isOver: () => boolean) {
   const jobId = await submit(urlOf())
   const pool = openConnections(databaseUrl, 1)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { useTestServer } from './server-and-cli.ts'
 
-/** Commands for operators of a server. Nobody leads its pool: what is submitted waits. */
+/** Commands for operators of a server. Its pool has no leader, so jobs stay QUEUED. */
 const setup = useTestServer()
 const { berth } = setup
 

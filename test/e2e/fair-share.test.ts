@@ -6,13 +6,13 @@ import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 /**
- * Accounts whose jobs wait on a real server with the simulated executor, the first account's submitted first. All use
- * the pool all the time; counted are the GPUs of the first 120 starts, of 960 with `npm run test:whole`. Both divide
- * evenly among the accounts of every contest. `scheduler/plan/fairness.test.ts` has more contests, in memory.
+ * Accounts with waiting jobs on a real server with the simulated executor; the first account submits first. All use the
+ * pool all the time. The test counts the GPUs of the first 120 starts, of 960 with `npm run test:whole`; both divide
+ * evenly among the accounts. `scheduler/plan/fairness.test.ts` has more cases, in memory.
  */
 const starts = isWhole ? 960 : 120
 const atOnce = 25
-/** Much longer than a busy server needs to notice an end: an account whose ends are noticed late starts fewer jobs. */
+/** Much longer than a busy server needs to notice the end of a run: an account with late ends starts fewer jobs. */
 const seconds = 0.5
 
 interface Contest {
@@ -29,7 +29,7 @@ interface Contest {
 const contests: readonly Contest[] = [
   { accounts: 3, weight: 2 },
   { accounts: 8, nodes: 8, sizes: [8] },
-  // The share of the past depends on when ends are noticed, so few starts are less exact.
+  // The share of past use depends on when ends are noticed, so few starts are less exact.
   { accounts: 3, shareHalfLifeMs: 2_000, within: isWhole ? 0.05 : 0.1 },
 ]
 

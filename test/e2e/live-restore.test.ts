@@ -8,9 +8,9 @@ import { busyboxImage, startDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
 /**
- * dockerd is restarted while jobs run (live-restore): they go on, and afterwards their states are right, and every byte
- * of the output of those that it still runs. `npm run test:executors` asks for it, as root, where dockerd and
- * containerd are.
+ * dockerd is restarted while jobs run (live-restore): they continue, their states are correct afterwards, and jobs that
+ * still run lose no byte of output. `npm run test:executors` enables this test, as root, if dockerd and containerd are
+ * installed.
  */
 const isWanted = process.env['BERTH_TEST_LIVE_RESTORE'] !== undefined
 

@@ -12,8 +12,8 @@ import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 
 /**
- * A resumable job that saves a closure each second, on real backends: its node is taken away, and the same job goes on
- * where it was, as run 2. `npm run test:executors` names the backends.
+ * A resumable job that saves a closure each second loses its node, on real backends, and continues as run 2 from its
+ * closure. `npm run test:executors` names the backends.
  */
 const conf = process.env['BERTH_TEST_SLURM']
 const engineAddress = process.env['BERTH_TEST_ENGINE']
@@ -56,7 +56,7 @@ const untilSeen = (api: Api, id: string, what: string, is: (job: Seen) => boolea
     { what, timeoutMs: 120_000 },
   )
 
-/** Submits the job, removes its node when some steps are saved, and returns the ended job. */
+/** Submits the job, removes its node after some saved steps, and returns the ended job. */
 async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'][number]) => Promise<unknown>) {
   const id = await api.submit({ ...spec, resumable: true, restartable: false })
   const before = await untilSeen(api, id, 'it has saved three steps', ({ closure }) => (closure?.n ?? 0) >= 3)

@@ -6,9 +6,8 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../../src/platform/clock.ts'
 
 /**
- * An API server of Kubernetes that has what a test gives it, and misbehaves as the test says: objects and lists from
- * `items`, which patches and deletions change, and watches that are answered one after the other by `watches`, then in
- * silence.
+ * A fake API server of Kubernetes: objects and lists from `items`, which patches and deletions change, and watches,
+ * which `watches` answers one after the other and which then get no events. A test can also make it misbehave.
  */
 export interface ClusterServer {
   kubeconfig: string

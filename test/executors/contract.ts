@@ -74,8 +74,8 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
 }
 
 /**
- * The part that depends on the program of a run: how it ends, and what it prints. For a further program of an executor
- * that keeps the whole contract with another one.
+ * The part that depends on the program of a run: how it ends, and what it prints. Used for a further program of an
+ * executor that passes the whole contract with another program.
  */
 export function programContract(name: string, createBackend: () => Promise<Backend>): void {
   describe(`${name} keeps the contract`, () => {

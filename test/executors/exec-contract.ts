@@ -20,15 +20,15 @@ import { isWhole } from '../support/whole.ts'
 import type { Backend } from './contract.ts'
 import { confirmedMsMax, observe, untilState } from './runs.ts'
 
-/** Bytes through `cat` and back. */
+/** Number of bytes sent through `cat` and back. */
 const catBytes = isWhole ? 2 ** 30 : 2 ** 23
-/** Nobody reads for so long. */
+/** Time in which no client reads. */
 const pauseMs = isWhole ? 30_000 : 1_000
-/** A slow machine carries 1 GiB in this time. */
+/** Time in which a slow machine transfers 1 GiB. */
 const caseMsMax = isWhole ? 900_000 : undefined
 const togetherCount = 8
 
-/** A run that is entered, which all cases share. */
+/** A run for sessions, which all cases share. */
 class Entered {
   readonly handle: Handle
   readonly #executor: Executor
@@ -66,7 +66,7 @@ class Entered {
     return { process, shows, type: (keys: string) => void process.stdin.write(keys) }
   }
 
-  /** How many processes of the job have the word in their command line. */
+  /** Number of processes of the job with the word in their command line. */
   async count(word: string): Promise<number> {
     const hidden = `[${word[0]}]${word.slice(1)}`
     return Number((await this.run(`grep -ls '${hidden}' /proc/[0-9]*/cmdline | wc -l`)).out)
@@ -213,7 +213,7 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
   },
   async 'on a terminal is a shell with Ctrl-Z and Ctrl-D'(run) {
     const terminal = await run.openTerminal([])
-    // The shell takes Ctrl-D, and a job takes Ctrl-Z, only once the prompt or the job's output is there.
+    // The shell accepts Ctrl-D, and a job accepts Ctrl-Z, only after the prompt or the output of the job is there.
     terminal.type('PS1=pro""mpt\n')
     await terminal.shows(/prompt/)
     terminal.type(`sh -c 'echo beg""un; exec sleep 600'\n`)
@@ -246,7 +246,7 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
   },
 }
 
-/** The part of the contract for executors that run commands in a run. */
+/** The part of the contract for executors with sessions. */
 export function testExec(createBackend: () => Promise<Backend>): void {
   let backend: Backend
   let executor: Executor

@@ -7,7 +7,6 @@ export interface FileOfSnapshot {
   link?: string
 }
 
-/** Opens a snapshot with these files. */
 export const openerOf = (files: Readonly<Record<string, FileOfSnapshot>>): NonNullable<RunSpec['openSnapshot']> =>
   async function* ({ folder = '', ...owner } = { folder: '', uid: 0, gid: 0 }) {
     const inside = Object.entries(files).map(([path, file]) => ({ name: folder ? `${folder}/${path}` : path, ...file }))

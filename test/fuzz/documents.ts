@@ -13,7 +13,7 @@ import {
 import type { Random } from '../../simulate/random.ts'
 import { type Known, literalOf, randomValue } from './values.ts'
 
-/** Random documents of a schema: valid by their form, with values that need not be. */
+/** Random documents of a schema, which are syntactically valid, with values that may be invalid. */
 export interface Asked {
   kind: 'query' | 'mutation' | 'subscription'
   query: string
@@ -62,7 +62,7 @@ class Writer {
     return { kind, query, variables: this.#variables }
   }
 
-  /** A new name: no two fields may claim the same place with different arguments. */
+  /** Uses a new alias: two fields with the same name in the response must have the same arguments. */
   #name = (letter: string) => `${letter}${this.#names++}`
 
   #field(field: GraphQLField<unknown, unknown>, depth: number): string {
@@ -110,7 +110,7 @@ class Writer {
     return ['__typename', ...[...chosen].flatMap((field) => (field ? [this.#field(field, depth)] : []))]
   }
 
-  /** Some of the types that it may be, in fragments; a type only once, since fields of two could not be merged. */
+  /** Some of its possible types as fragments, each type once, because fields of two fragments might not merge. */
   #members(name: string, depth: number): string[] {
     const type = this.#schema.getType(name)
     const members = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : []

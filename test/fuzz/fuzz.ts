@@ -9,16 +9,16 @@ import { answerMs, type Caller, type Came, type Way, Ways, ways } from './ways.t
 import { internals } from './wire.ts'
 
 /**
- * Random documents of the published schema against a server, by callers of every level and by none. Nothing is answered
- * by 5xx, INTERNAL_SERVER_ERROR or UNAVAILABLE, no message tells the inside of the server, everything is answered, and no
- * request holds the event loop.
+ * Sends random documents of the published schema to a server, as callers of every level and without a token. No
+ * response is 5xx, INTERNAL_SERVER_ERROR or UNAVAILABLE, no message reveals internals of the server, every request gets
+ * a response, and none blocks the event loop.
  */
 export interface Fuzz {
   url: string
   callers: readonly Caller[]
   seed: number
   requests: number
-  /** The longest that the event loop was held since the last question, in ms. */
+  /** Returns the longest block of the event loop since the last call, in ms. */
   held?: () => Promise<number>
 }
 
@@ -28,7 +28,7 @@ export interface Found {
 }
 
 export interface Tally {
-  /** Answers by their codes. */
+  /** Number of responses by code. */
   answers: Record<string, number>
   found: Found[]
 }
@@ -40,12 +40,12 @@ export interface Request {
   asked: Asked
 }
 
-/** Few where one of them may be blamed for holding the event loop, many where only answers are judged. */
+/** Few requests at once if one may block the event loop and must be identified; many if only responses are checked. */
 const fewAtOnce = 8
 const manyAtOnce = 24
 /**
- * The verdict on the event loop, and how often a request is tried alone before it counts: the machine has others to
- * serve.
+ * The limit for a block of the event loop, and the number of separate repetitions that must exceed it, because other
+ * processes load the machine.
  */
 export const heldMsMax = 250
 const triesAlone = 3
@@ -70,7 +70,7 @@ export async function fuzz({ url, callers, seed, requests, held }: Fuzz): Promis
   }
   try {
     await held?.()
-    // Without a verdict on the event loop no request waits for a silent stream of its group.
+    // Without `held`, no request waits for a silent stream of its group.
     if (!held) await Promise.all(Array.from({ length: atOnce }, () => repeat(isOpen, askNext)))
     while (held && isOpen()) {
       const group = await Promise.all(Array.from({ length: Math.min(atOnce, requests - number) }, askNext))
@@ -92,12 +92,10 @@ interface Source {
   callers: readonly Caller[]
 }
 
-/**
- * A list of many long values may be longer than any text can be; the server is sent no more than a few times its limit.
- */
+/** Limits the size of a request: a list of many long values may exceed the longest possible text. */
 const askedCharactersMax = 32_000_000
 
-/** Of all texts in a value, counted until they are more than `max`. */
+/** Counts the characters of all texts in a value, until there are more than `max`. */
 function charactersOf(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
@@ -140,7 +138,9 @@ async function judge(server: Ways, request: Request, { tally, known }: { tally: 
 const messagesOf = (text: string) =>
   [...text.matchAll(/"message":"((?:[^"\\]|\\.)*)"/g)].map(([, message = '']) => message)
 
-/** A busy machine may find no connection to the database in time: that is UNAVAILABLE, and right when it passes. */
+/**
+ * On a busy machine a request may get no database connection in time. UNAVAILABLE is correct if a repetition succeeds.
+ */
 async function settled(server: Ways, request: Request): Promise<Came> {
   for (let tries = 1; ; tries++) {
     const came = await answered(server, request)
@@ -151,7 +151,7 @@ async function settled(server: Ways, request: Request): Promise<Came> {
 /** Status -1: the request failed without a response. */
 async function answered(server: Ways, { way, caller, asked }: Request): Promise<Came> {
   try {
-    // A connection that was idle may be closed by the server while it is taken again.
+    // The server may close an idle connection at the moment when it is used again.
     return await server.ask(way, caller, asked).catch(() => server.ask(way, caller, asked))
   } catch (error) {
     const isSilentStream = asked.kind === 'subscription' && error instanceof DOMException
@@ -159,7 +159,7 @@ async function answered(server: Ways, { way, caller, asked }: Request): Promise<
   }
 }
 
-/** Excludes users and tokens: a caller that revoked its rights could not test more. */
+/** Excludes users and tokens, because a caller that revokes its own rights cannot continue the test. */
 function remember({ ids, cursors }: Known, text: string): void {
   for (const [, id] of text.matchAll(
     /"((?:job|run|event|node|pool|quota|rule|slot|approval|reservation|queue)_[\w-]+)"/g,
@@ -171,7 +171,7 @@ function remember({ ids, cursors }: Known, text: string): void {
   cursors.splice(0, cursors.length - knownMax)
 }
 
-/** Those of the group that hold the event loop each time they are tried alone. */
+/** Finds the requests of the group that block the event loop each time they are repeated alone. */
 async function holding(server: Ways, group: readonly Request[], held: () => Promise<number>): Promise<Found[]> {
   const found: Found[] = []
   for (const request of group) {

@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm'
 import { watchHolds } from './holds.ts'
 
 /**
- * Loaded into the server's process: tells over a socket file how long its event loop was held since the last question,
- * and at `/heap` how many bytes its heap has after a collection.
+ * Preloaded into the server: reports over a Unix socket the longest block of its event loop since the last request, and
+ * at `/heap` the size of its heap after a garbage collection.
  */
 const socket = process.env['FUZZ_HEARTBEAT']
 if (socket) {

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * How long this thread blocked its event loop. A beat is due every 10 ms. Its delay is a hold, less the
- * time for which the thread was ready and the kernel gave the processor to others: a busy machine does not count.
- * Waiting for a disk within a turn counts.
+ * Measures how long this thread blocks its event loop, by a timer every 10 ms. The delay of the timer, minus the time
+ * for which the kernel ran other processes instead, is a block. Waiting for a disk counts.
  */
 export interface Holds {
-  /** The longest since the last question, in ms. */
+  /** Returns the longest block since the last call, in ms. */
   take(): Promise<number>
   stop(): void
 }
@@ -25,7 +24,7 @@ export function watchHolds(): Holds {
   timer.unref()
   return {
     async take() {
-      // A hold that ends with this question is counted by the beat that is due now.
+      // A block that ends with this call is measured by the timer that is due now.
       await new Promise((resolve) => setTimeout(resolve, beatMs))
       const held = heldMs
       heldMs = 0
@@ -37,7 +36,7 @@ export function watchHolds(): Holds {
 
 const look = () => ({ atMs: performance.now(), waitedMs: waitedMs() })
 
-/** How long this thread waited for a processor: the second number. Only Linux tells. */
+/** Returns how long this thread waited for a processor, the second number. Only Linux reports this. */
 function waitedMs(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[1]) / nsPerMs

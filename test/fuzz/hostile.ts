@@ -1,6 +1,9 @@
 import { bearer } from '../support/people.ts'
 
-/** Requests that once held a server for minutes, all at once; each is answered, refused or cut. */
+/**
+ * Sends requests that once blocked a server for minutes, all at once. Each gets a response, a refusal or a closed
+ * connection.
+ */
 export async function hostileRequests(url: string, token: string): Promise<void> {
   const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'
   const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown${i}`, i]))
@@ -21,7 +24,7 @@ async function post(url: string, body: string, headers: Record<string, string>):
   try {
     await (await fetch(`${url}/graphql`, sent)).text()
   } catch (error) {
-    // The server ends meanwhile, or has refused the body before all of it was sent.
+    // The server is stopping, or has refused the body before all of it was sent.
     if (!(error instanceof TypeError)) throw error
   }
 }

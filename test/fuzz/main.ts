@@ -42,7 +42,7 @@ const stopMsMax = 15_000
 const warmUpRequests = 2_000
 const warmUpExchanges = 2_000
 const heapGrowthMax = 16 * 1024 * 1024
-/** The server closes streams of a gone peer within this time. */
+/** The server closes the streams of a disconnected peer within this time. */
 const streamsEndMs = 5_000
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 

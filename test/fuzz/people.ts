@@ -2,7 +2,7 @@ import { userLevels } from '../../src/domain/access.ts'
 import { mutate, personWith } from '../support/people.ts'
 import type { Caller } from './ways.ts'
 
-/** Somebody of each level, made by the holder of this token, and a caller without any. */
+/** Creates a user of each level with the given token, and a caller without a token. */
 export async function callersOf(url: string, secret: string): Promise<Caller[]> {
   const admin = personWith(url, secret)
   const callers: Caller[] = [{ name: 'anonymous', token: null }]

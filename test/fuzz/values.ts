@@ -10,8 +10,8 @@ import {
 import type { Random } from '../../simulate/random.ts'
 
 /**
- * Values for arguments: what a careful caller sends, and more often what no caller should. They are JSON; `infinite`
- * stands for a number that JSON can write and no number can hold.
+ * Values for arguments: some that a careful caller sends, and more that no caller should send. They are JSON;
+ * `infinite` stands for a number in JSON that no double can represent.
  */
 export const infinite = 'a number: 1e999'
 
@@ -137,7 +137,7 @@ function leaf(type: string, random: Random, known: Known): unknown {
 
 const lengths = [0, 1, 1, 1, 2, 3, 65, 300, 1_001]
 
-/** A value of the type; `depth` levels of optional fields may still come. */
+/** A value of the type, with up to `depth` more levels of optional fields. */
 export function randomValue(type: GraphQLInputType, random: Random, known: Known, depth = 4): unknown {
   if (!isNonNullType(type) && random.chance(0.05)) return null
   const nullable = getNullableType(type)
@@ -157,7 +157,7 @@ export function randomValue(type: GraphQLInputType, random: Random, known: Known
   return Object.fromEntries(random.chance(0.03) ? [...entries, [pick(random, texts), 1]] : entries)
 }
 
-/** The value as a literal of a document; null: it has no such form. */
+/** The value as a GraphQL literal; null: no literal can represent it. */
 export function literalOf(type: GraphQLInputType, value: unknown): string | null {
   if (value === infinite) return '1e999'
   if (value === null) return 'null'

@@ -4,12 +4,12 @@ import { send } from '../support/client.ts'
 import type { Asked } from './documents.ts'
 import { infinite } from './values.ts'
 
-/** The ways in which a request reaches the server, and what came back, in one form for all. */
+/** The transports of a request, with their responses in one form. */
 export const ways = ['POST', 'GET', 'SSE', 'SOCKET'] as const
 export type Way = (typeof ways)[number]
 
 export interface Came {
-  /** HTTP status; 0: a socket, without a status. */
+  /** HTTP status; 0: a WebSocket. */
   status: number
   text: string
 }
@@ -20,11 +20,11 @@ export interface Caller {
   token: string | null
 }
 
-/** A stream that is alive and silent is left after this. */
+/** A live stream without messages is closed after this time. */
 const streamMs = 100
-/** A stream over SSE may not even have begun to answer: its head comes with its first event. */
+/** A stream over SSE may not have begun its response, because the head comes with the first event. */
 const silentMs = 300
-/** A request that has no answer by then hangs. */
+/** A request without a response after this time hangs. */
 export const answerMs = 30_000
 
 const json = { 'content-type': 'application/json' }
@@ -58,7 +58,7 @@ export class Ways {
   #byGet(headers: Record<string, string>, { query, variables }: Asked): Promise<Came> {
     const text = JSON.stringify(variables).replaceAll(JSON.stringify(infinite), '1e999')
     const path = `/graphql?${new URLSearchParams({ query, variables: text })}`
-    // An idle connection may close while it is taken again, and so may the next one of the pool.
+    // The server may close an idle connection at the moment when it is used again, and the next one of the pool, too.
     return send(this.#url, { method: 'GET', path, headers, agent: false })
   }
 
@@ -102,7 +102,7 @@ export class Ways {
   }
 }
 
-/** The first part of a stream. */
+/** Reads the first part of a stream. */
 async function firstPart(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''

@@ -1,8 +1,6 @@
 import type { Random } from '../../simulate/random.ts'
 
-/**
- * Bytes as a broken or hostile peer writes them: HTTP requests, frames of WebSocket, messages of graphql-transport-ws.
- */
+/** Bytes of a broken or hostile peer: HTTP requests, WebSocket frames, messages of graphql-transport-ws. */
 export interface Exchange {
   kind: 'request' | 'frames' | 'messages'
   /** Written one after the other. */
@@ -18,7 +16,7 @@ const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 const messagesMax = 12
 const editsMax = 6
 const cutsMax = 3
-/** Lengths that a frame may claim without having them. */
+/** Lengths that a frame may claim for a shorter payload. */
 const claims = [126, 65_535, 65_536, 2 ** 31, 2 ** 40] as const
 
 const documents = [
@@ -34,7 +32,7 @@ const documents = [
   '{'.repeat(5_000),
 ] as const
 
-/** Pieces that a parser looks for, put where it does not expect them. */
+/** Pieces with a meaning for a parser, inserted at unexpected positions. */
 const pieces = [
   '\r\n',
   '\r\n\r\n',
@@ -215,7 +213,7 @@ function lengthBytes(first: number, mask: number, length: number): Buffer {
   return bytes
 }
 
-/** Up to `editsMax` bytes or pieces are changed, taken out, doubled or put in. */
+/** Changes, removes, doubles or inserts up to `editsMax` bytes or pieces. */
 function mangled(bytes: Buffer, random: Random): Buffer {
   let edited = bytes
   for (let edits = random.between(0, editsMax); edits > 0; edits--) {

@@ -4,9 +4,9 @@ import { Random } from '../../simulate/random.ts'
 import { type Exchange, exchangeOf } from './wire-bytes.ts'
 
 /**
- * Random bytes against the listening socket: mangled requests, WebSocket frames that break the rules of WebSocket or of
- * GraphQL over it. The server may answer, refuse or cut. It may not crash, tell its internals, fail (5xx, or a close
- * code that says so), keep a connection whose peer has ended its half, or leave others without an answer.
+ * Sends random bytes to the listening socket: mangled requests, and WebSocket frames that violate WebSocket or GraphQL
+ * over it. The server may respond, refuse or close. It must not crash, reveal internals, fail (5xx, or the same as a
+ * close code), keep a connection whose peer has closed its half, or leave other clients without a response.
  */
 export interface WireFuzz {
   url: string
@@ -23,10 +23,13 @@ export interface WireFound {
 
 const atOnce = 16
 const foundMax = 20
-/** A peer that has sent everything reads for so long, then ends its half, and waits for the server to end its own. */
+/**
+ * A peer that has sent everything reads for this time, then closes its half, and waits for the server to close the
+ * other.
+ */
 const readMs = 10
 const endMsMax = 10_000
-/** Another client asks now and then, and is answered within this. */
+/** Another client sends a request now and then, and gets a response within this time. */
 const bystanderEvery = 100
 const bystanderMsMax = 5_000
 
@@ -34,7 +37,7 @@ const bystanderMsMax = 5_000
 export const internals = /node_modules|node:internal|\.[jt]s:\d+|ECONN|prisma|SELECT .+ FROM|INTERNAL_SERVER_ERROR/i
 /** 503 refuses too many anonymous connections. */
 const failure = /^HTTP\/1\.1 5(?!03)\d\d/m
-/** "The server failed", of WebSocket and of graphql-ws. */
+/** The close codes of WebSocket and of graphql-ws for an internal error. */
 const failureCodes = [1011, 4500]
 
 export async function fuzzWire({ url, token, seed, exchanges }: WireFuzz): Promise<WireFound[]> {
@@ -68,17 +71,17 @@ const closeFrameByte = 0x88
 function isClosedWith(came: Buffer, code: number): boolean {
   const bytes = Buffer.alloc(2)
   bytes.writeUInt16BE(code)
-  // The byte between is the length of the frame.
+  // The byte before the code is the length of the frame.
   return came[came.indexOf(bytes) - 2] === closeFrameByte
 }
 
-/** All that came until the server closed the connection; null when it did not. */
+/** Returns all bytes until the server closed the connection; null: it did not close it. */
 async function answerTo(url: string, { chunks }: Exchange): Promise<Buffer | null> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   const came: Buffer[] = []
   socket.on('data', (data) => came.push(data))
-  // A peer that sends nonsense may be cut in the middle of a word.
+  // The server may reset the connection of a peer that sends invalid bytes.
   socket.on('error', () => {})
   const closed = new Promise<true>((resolve) => socket.once('close', () => resolve(true)))
   socket.once('end', () => socket.end())

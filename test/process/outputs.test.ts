@@ -11,7 +11,10 @@ import { sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** `kill -9` of the server or its database while files of a run are collected: each comes whole and once, or is named. */
+/**
+ * `kill -9` of the server or its database while files of a run are collected: each file is complete and stored once, or
+ * is reported.
+ */
 
 const kills = isWhole ? { server: 50, database: 50 } : { server: 2, database: 1 }
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -36,7 +39,7 @@ const count = async ({ sql }: Db, query: string, ...values: unknown[]) =>
 const isCollected = async (db: Db, jobId: string) =>
   (await count(db, 'run WHERE job_id = $1 AND outputs_at IS NOT NULL', jobId)) > 0
 
-/** Waits for a moment in the collection. false: it is over. */
+/** Waits for a point in the collection; false: the collection is over. */
 const waitForMoment = (jobId: string) =>
   server.withDatabase(async (db) => {
     const wanted = (await count(db, 'blob_chunk')) + randomInt(1, chunks)

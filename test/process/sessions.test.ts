@@ -32,7 +32,7 @@ afterAll(() => server.end())
 
 const lines = 200
 
-// The client tries again for half a minute.
+// The client retries for half a minute.
 it.runIf(isWhole)('after a kill of the server a session ends with a clear message, and the job continues', async () => {
   const count = `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "line $i"; sleep 0.3; done`
   const job = (await berth('submit', '--mem', '1', '--', 'sh', '-c', count)).stdout.trim()

@@ -19,7 +19,7 @@ import { blobOf, listOf, sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** `kill -9` of a client, the server or its database in an upload, and an upload whose connection is cut. */
+/** `kill -9` of a client, the server or its database during an upload, and an upload over a connection that is cut. */
 
 const kills = isWhole ? { client: 50, server: 50, database: 50 } : { client: 3, server: 1, database: 1 }
 const largeFiles = 10
@@ -52,13 +52,13 @@ async function withFiles<T>(work: (folder: string, files: Record<string, Buffer>
 }
 
 interface Upload {
-  /** Resolves when so many bytes are sent, or the upload has ended. */
+  /** Resolves when this many bytes are sent, or the upload has ended. */
   sent(bytes: number): Promise<unknown>
   kill(): void
   ended: Promise<unknown>
 }
 
-/** A client in a process of its own. */
+/** Starts a client process. */
 function forkUpload(folder: string): Upload {
   const file = join(import.meta.dirname, '../support/upload-process.ts')
   const child = fork(file, [server.url, folder], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
@@ -76,7 +76,7 @@ function forkUpload(folder: string): Upload {
 const untilSent = (isSent: () => boolean) =>
   until(async () => isSent() || null, { what: 'bytes are sent', timeoutMs: uploadMsMax })
 
-/** A client in this process, which takes less time. */
+/** Runs the client in this process, which takes less time. */
 function startUpload(folder: string): Upload {
   let sent = 0
   const onProgress = ({ step, bytes }: UploadProgress) => {
@@ -94,7 +94,7 @@ function startUpload(folder: string): Upload {
   return { sent: (wanted) => untilSent(() => isOver || sent >= wanted), kill: () => undefined, ended }
 }
 
-/** The hashes of the files of a snapshot, read as an executor does. */
+/** The hashes of the files of a snapshot, read like an executor. */
 async function readHashes(db: Db, id: string): Promise<Record<string, string>> {
   const tar = Readable.toWeb(
     Readable.from(readArchive(db.sql, id, { mtime: new Date() })),
@@ -115,7 +115,7 @@ async function readHashes(db: Db, id: string): Promise<Record<string, string>> {
 const hashesOf = (files: Record<string, Buffer>) =>
   Object.fromEntries(Object.entries(files).map(([name, content]) => [name, sha256(content)]))
 
-/** Sends the folder until the snapshot is there; returns its id. */
+/** Sends the folder until the snapshot is complete; returns its id. */
 async function finish(folder: string): Promise<string> {
   for (let n = 0; n < 5; n++) {
     const id = await startUpload(folder).ended
@@ -154,7 +154,7 @@ test.each(Object.entries(kills))(
   },
 )
 
-/** A sweep a week later keeps what jobs name, and nothing else. */
+/** A sweep a week later keeps only snapshots that jobs use. */
 async function expectNoOrphans(db: Db, id: string): Promise<void> {
   await sweepSnapshots({ db } as Domain)
   await db.sql.query(

@@ -106,8 +106,8 @@ test('changes that were read are not read again while an open transaction keeps 
     world.hear(await store.changes(world.state.lanes))
     return (await seen()) - before
   }
-  // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have
-  // some.
+  // A search begins behind the oldest open transaction that writes, in any database of this PostgreSQL: other tests
+  // have some.
   await until(async () => (await seenByOneLook()) < 100, { what: 'a check visits no change that was read' })
   await sql("INSERT INTO pool_change (pool, kind) VALUES ('sim', 'NODES')")
   expect((await store.changes(world.state.lanes)).changes).toHaveLength(1)

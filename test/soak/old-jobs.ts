@@ -38,7 +38,7 @@ export async function fillWithOldJobs(databaseUrl: string, count: number): Promi
   }
 }
 
-/** Which copies there will be. */
+/** Chooses the copies to make. */
 const oldSql = `
 CREATE FUNCTION pg_temp.old(count int) RETURNS TABLE (id text, tail text, user_id text, at timestamptz, original text)
 LANGUAGE sql AS $$
@@ -48,7 +48,7 @@ LANGUAGE sql AS $$
     (SELECT array_agg(id ORDER BY id) AS ids FROM "user") people
 $$`
 
-/** The rows of the first job that is over, once for each copy; whatever columns there are. */
+/** Copies the rows of the first final job, whatever columns they have. */
 const copied = (table: string, owner = 'id') => `
   INSERT INTO ${table} OVERRIDING SYSTEM VALUE
   SELECT r.* FROM pg_temp.old($1) o JOIN ${table} t ON t.${owner} = o.original,

@@ -44,7 +44,7 @@ async function makeRules({ admin }: ApiServers): Promise<void> {
   await mutate(admin, 'updateLimits', { input: { userMaxBlocked: null } })
 }
 
-/** One that the others are copies of. */
+/** The job of which the others are copies. */
 async function makeOldJob({ urls }: ApiServers, token: string): Promise<void> {
   const person = personWith(urls[0] ?? '', token)
   const input = { spec: { command: ['true'] }, idempotencyKey: 'the first' }

@@ -10,16 +10,16 @@ import type { Member } from '../support/api-servers.ts'
 export interface Traffic {
   urls: readonly string[]
   members: readonly Member[]
-  /** Somebody whose every submission is refused: QUOTA_EXCEEDED. */
+  /** A person whose submissions are all refused with QUOTA_EXCEEDED. */
   limited: Member
   seconds: number
   clients: number
 }
 
 export interface Tally {
-  /** How often each code was answered. */
+  /** Number of responses by code. */
   answers: Record<string, number>
-  /** The first answers that were not what they should be. */
+  /** The first unexpected responses. */
   unexpected: string[]
 }
 
@@ -51,7 +51,8 @@ interface Caller {
   limited: Member
   newKey: () => string
   /**
-   * One mutation on any server, by the same person by default; returns the codes of its results, and the jobs' ids.
+   * Sends a mutation to any server, by default always as the same person. Returns the codes of its results, and the ids
+   * of the jobs.
    */
   send(name: keyof typeof documents, input: object, member?: Member): Promise<Answered[]>
   expect(code: string, wanted: string): void
@@ -111,7 +112,7 @@ function createCaller({ urls, members, limited }: Traffic, tally: Tally, newKey:
 
 const spec = (more: object = {}) => ({ command: ['true'], ...more })
 
-/** Sends, and expects all of the results to be this. */
+/** Sends a mutation, and expects this code for all of its results. */
 async function sent(
   caller: Caller,
   wanted: string,
@@ -169,7 +170,7 @@ async function withSlot(caller: Caller): Promise<void> {
   await sent(caller, 'RESERVATION_EXPIRED', ['submitJob', { spec: spec(), slotReservationId }])
 }
 
-/** A rule asks for an approval; it is cancelled instead, and tried again. */
+/** A rule requires an approval; the job is cancelled and retried instead. */
 async function expensively(caller: Caller): Promise<void> {
   const jobId = await sent(caller, 'accepted', ['submitJob', { spec: spec({ estimatedCost: 60 }) }])
   await sent(caller, 'INVALID_STATE', ['retryJob', { jobId }])

@@ -4,7 +4,7 @@ interface Sent {
   payload?: { query: string }
 }
 
-/** A WebSocket to a server that welcomes every connection; a subclass says what becomes of subscriptions. */
+/** A WebSocket to a fake server that accepts every connection; a subclass handles subscriptions. */
 export abstract class AnsweringSocket {
   static readonly OPEN = 1
   static readonly CLOSED = 3

@@ -7,9 +7,9 @@ import { mutate, type Person, personWith } from './people.ts'
 export interface ApiServers {
   readonly urls: readonly string[]
   readonly admin: Person
-  /** A new RESEARCHER with a token. */
+  /** Creates a RESEARCHER with a token. */
   addMember(name: string): Promise<Member>
-  /** kill -9 of one process. */
+  /** Kills one process with KILL. */
   kill(index: number): Promise<void>
   end(): Promise<void>
 }

@@ -24,15 +24,15 @@ export interface OpenServer<Server extends BerthServer> {
 }
 
 /**
- * A server with this configuration, and `more` in its environment, for all tests of a file or of a `describe`. Call it
- * while these are loaded, not in a hook or a test: it is removed by an `afterAll`, which cannot be added later. It is
- * also removed when this function fails: a file that fails while it loads has no `afterAll`.
+ * Opens a server with this configuration, and `more` in its environment, for all tests of a file or of a `describe`.
+ * Must be called while these are loaded, because it adds an `afterAll` that removes the server. If this function fails,
+ * it removes the server itself: a file that fails while it loads has no `afterAll`.
  */
 export async function openServer(config = '', more: Record<string, string> = {}): Promise<OpenServer<BerthServer>> {
   return openServerBy(startBerth, config, more)
 }
 
-/** The same with a server that `start` starts. */
+/** Like `openServer`, with a server that `start` starts. */
 export async function openServerBy<Server extends BerthServer>(
   start: (options: BerthOptions) => Promise<Server>,
   config: string,
@@ -98,7 +98,6 @@ export function connectApi(url: string, token?: string): Api {
   }
 }
 
-/** For all tests of the file that is being loaded. */
 export function openApi(url: string, token?: string): Api {
   const api = connectApi(url, token)
   afterAll(api.close)

@@ -8,9 +8,12 @@ import { makeDirectory } from './directory.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** HAProxy and nginx in front of servers, with the configurations of docs/proxies.md, but on a port of loopback without TLS. */
+/**
+ * HAProxy and nginx in front of servers, with the configurations of docs/proxies.md, but on a loopback port and without
+ * TLS.
+ */
 export interface Balancer extends AsyncDisposable {
-  /** The URL for clients, with the path of the documentation. */
+  /** URL for clients, with the path from the documentation. */
   readonly url: string
 }
 
@@ -21,14 +24,14 @@ export interface Haproxy extends Balancer {
 
 type Program = 'haproxy' | 'nginx'
 
-/** Without the program, prints why tests are skipped. */
+/** Prints why tests are skipped if the program is missing. */
 export function hasProgram(program: Program): boolean {
   const isThere = spawnSync(program, ['-v'], { env: searchPath() }).status === 0
   if (!isThere) console.error(`SKIPPED: ${program} not found. Install it: apt install ${program}`)
   return isThere
 }
 
-/** Debian has both programs in folders that only root searches. */
+/** Debian has both programs in folders that only root has in its PATH. */
 const searchPath = () => ({ ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` })
 
 const running = new Set<ChildProcess>()
@@ -43,7 +46,7 @@ async function readSnippet(language: string): Promise<string> {
   return snippet
 }
 
-/** Replaces each text, which the documentation must have. */
+/** Replaces each text, which must be in the documentation. */
 const adapt = (text: string, changes: readonly (readonly [RegExp, string])[]) =>
   changes.reduce((before, [pattern, instead]) => {
     if (!pattern.test(before)) throw new Error(`docs/proxies.md lacks ${pattern}`)
@@ -52,7 +55,7 @@ const adapt = (text: string, changes: readonly (readonly [RegExp, string])[]) =>
 
 interface Begin {
   program: Program
-  /** The file of its configuration. */
+  /** Path of its configuration file. */
   args: (file: string) => readonly string[]
   config: (folder: string) => string
   port: number
@@ -87,7 +90,7 @@ async function begin({ program, args, config, port }: Begin): Promise<Balancer> 
   }
 }
 
-/** `ports`: of the servers. `checkMs`: the interval of the health checks, instead of the documentation's. */
+/** `ports`: ports of the servers. `checkMs`: interval of the health checks, in place of the documented one. */
 export async function startHaproxy(
   [one, two]: readonly [number, number],
   { checkMs }: { checkMs: number },
@@ -129,7 +132,7 @@ export async function startNginx(serverPort: number): Promise<Balancer> {
   return beginNginx(snippet, port)
 }
 
-/** nginx with TLS and a certificate of its own for these names, at the root of each. */
+/** Starts nginx with TLS and its own certificate for these host names, each with a server at its root. */
 export async function startTlsNginx(serverPort: number, names: readonly string[], port: number): Promise<Balancer> {
   const folder = makeDirectory()
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

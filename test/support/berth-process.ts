@@ -6,25 +6,25 @@ import { checkLeaks } from './leaks.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** A Berth server in a process of its own. A signal that ends the process at once gives the exit code null. */
+/** Starts a Berth server as a separate process. If a signal ends it at once, its exit code is null. */
 export interface BerthProcess extends BerthServer {
   readonly pid: number
 }
 
-/** Processes to kill at the exit of the test process, in case a failed test did not end its servers. */
+/** Processes to kill when the test process exits, in case a failed test did not end its servers. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
-  // A server that is frozen takes no other signal.
+  // A frozen server handles no other signal.
   for (const child of running) for (const signal of ['SIGCONT', 'SIGTERM'] as const) child.kill(signal)
 })
 
 /** On a busy machine a start takes a minute. */
 const startMsMax = 180_000
 
-/** Compiles WebAssembly once, to slower code, which saves a server of a test 0.6 s of processor time. */
+/** Compiles WebAssembly only once, to slower code, which saves 0.6 s of processor time per server. */
 const testFlags = process.env['VITEST'] ? ['--liftoff-only'] : []
 
-/** The command that starts it, for tests that do not wait until it is ready. */
+/** Starts the process without waiting until the server is ready. */
 export async function berthCommand(options: BerthOptions) {
   const { dataDir, args = [], port = await freePort() } = options
   return {

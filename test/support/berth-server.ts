@@ -11,28 +11,27 @@ import { checkLeaks } from './leaks.ts'
 /** A whole Berth server, for tests and benchmarks. */
 export interface BerthServer {
   readonly url: string
-  /** The output so far. */
   output(): string
-  /** Stops it as a signal does, by default TERM, and waits for the end. Returns the exit code. */
+  /** Sends a signal, by default TERM, and waits for the end. Returns the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 export interface BerthOptions {
   dataDir: string
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number
   env?: Record<string, string>
   args?: readonly string[]
 }
 
-/** The environment of a server, and nothing else of the test's. */
+/** The environment of a server, without other variables of the test. */
 export function environmentOf({ dataDir, env = {} }: BerthOptions, port: number): Record<string, string> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
   return { PATH: readable(PATH), HOME, NODE_COMPILE_CACHE, ...own, ...env }
 }
 
-/** Folders of the PATH that this account may read: a server logs a line for each other folder. */
+/** Folders of the PATH that this account can read, because a server logs a line for each other folder. */
 const readable = (path: string) => path.split(delimiter).filter(isReadable).join(delimiter)
 
 function isReadable(folder: string): boolean {
@@ -45,8 +44,8 @@ function isReadable(folder: string): boolean {
 }
 
 /**
- * Starts a server in this process. One in a process of its own (`startBerthProcess`) takes 2.6 s of processor time until
- * it is ready: only tests that kill, freeze or measure it need that.
+ * Starts a server in this process. A separate process (`startBerthProcess`) takes 2.6 s of processor time until it is
+ * ready: only tests that kill, freeze or measure it need that.
  */
 export async function startBerth(options: BerthOptions): Promise<BerthServer> {
   const { port = await freePort(), args = [] } = options
@@ -80,8 +79,8 @@ export async function startBerth(options: BerthOptions): Promise<BerthServer> {
 }
 
 /**
- * A port for a server that begins later. The system gives ports below 32,768 to no listener or connection that does not
- * ask for one, so no other test takes it in the meantime.
+ * Finds a port for a server that starts later. The system assigns ports below 32,768 only on request, so no other test
+ * gets the port meanwhile.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -8,15 +8,15 @@ import { text } from 'node:stream/consumers'
 import { runCommand } from '../../src/cli/frame/run-command.ts'
 
 /**
- * A command `berth` for shell sessions of tests, which runs in the test process: a process of the command line takes half
- * a second of processor time to start. `cli/launcher.test.ts` tests the true one.
+ * A command `berth` for shell sessions of tests that runs in the test process, because a separate process takes half a
+ * second of processor time to start. `cli/launcher.test.ts` tests the real command.
  */
 export interface BerthStandIn extends AsyncDisposable {
-  /** The folder that has the command. */
+  /** The folder that contains the command. */
   readonly folder: string
 }
 
-/** Each call has a folder with its arguments and environment, and pipes for its input, its output and its exit code. */
+/** Each call has a folder with its arguments and environment, and pipes for its input, output and exit code. */
 const script = (folder: string) => `#!/bin/sh
 call=$(mktemp -d '${folder}/call.XXXXXX')
 mkfifo "$call/stdin" "$call/stdout" "$call/stderr" "$call/code"
@@ -72,7 +72,7 @@ async function answer(call: string): Promise<void> {
   await writeFile(join(call, 'code'), `${code}\n`)
 }
 
-/** The reader may have ended, as `| head` does. */
+/** The reader may have ended, like `| head`. */
 function open(call: string, name: string) {
   return createWriteStream(join(call, name)).on('error', () => undefined)
 }

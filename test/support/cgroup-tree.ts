@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where a cgroup with this controller can be made, of version 1 or 2. */
+/** Finds where a cgroup with this controller can be created, of version 1 or 2. */
 export const findCgroupTree = (controller: 'memory' | 'pids') =>
   [`/sys/fs/cgroup/${controller}`, '/sys/fs/cgroup'].find((path) => {
     try {

@@ -1,12 +1,11 @@
 /**
- * Enumerates the branches of a computation without all of their combinations: the computation repeats until each
- * alternative of each point of choice was taken in at least one run. A point that occurs twice in one run is decided
- * the same way.
+ * Enumerates the branches of a computation without all of their combinations. Repeats the computation until each
+ * alternative of each choice was taken at least once. A choice that occurs twice in one run has the same result.
  */
 export interface Choices {
   /** An index below `count`. */
   choose(point: unknown, count: number): number
-  /** How often there was more than one alternative: what did not need a choice is the same in each run. */
+  /** Number of choices with more than one alternative. A result without a choice is the same in each run. */
   readonly made: number
 }
 

@@ -3,7 +3,7 @@ import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 
 const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 
-/** Without Chromium, prints why tests are skipped. */
+/** Prints why tests are skipped if Chromium is missing. */
 export function hasChromium(): boolean {
   const isThere = existsSync(executablePath)
   if (!isThere)

@@ -54,13 +54,13 @@ export interface GraphqlError {
 }
 
 export interface Result {
-  // The test's own query defines the shape.
+  // The query of the test determines the type.
   data: Record<string, Json> | null
   errors?: GraphqlError[]
   extensions?: { cost?: number }
 }
 
-/** Tests know the shape of the answers that they ask for. */
+/** Tests know the types of the responses that they request. */
 export type Json = ReturnType<typeof JSON.parse>
 
 const json = { 'content-type': 'application/json' }
@@ -76,7 +76,7 @@ export async function ask(
   return { status: answer.status, ...(JSON.parse(answer.text) as Result) }
 }
 
-/** The data of a query that must succeed. */
+/** Returns the data of a query that must succeed. */
 export async function data(
   url: string,
   query: string,
@@ -163,7 +163,7 @@ const withHeaders = (headers: Record<string, string>) =>
     }
   }
 
-/** Further parts of a request. */
+/** Further fields of a request. */
 export interface More {
   headers?: Record<string, string>
   authorization?: string
@@ -181,7 +181,7 @@ function asked(
   return { headers, body: JSON.stringify({ ...body, ...more }) }
 }
 
-/** The response of each transport, in one form for all three. */
+/** The response of any of the three transports, in one form. */
 export const transports = {
   http: async (url: string, query: string | undefined, variables: object = {}, more: More = {}) => {
     const { status, headers, text } = await send(url, asked(more, { query, variables }))

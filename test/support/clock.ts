@@ -4,13 +4,13 @@ import type { Clock, Time } from '../../src/platform/clock.ts'
 /** The clock of this machine, which the test database shares. */
 export const machineTime: Time = { nowMs: () => Date.now() }
 
-/** A clock that stands still until the test moves it; moments move with it. */
+/** A clock that stands still until the test advances it; timestamps follow it. */
 export interface FakeClock extends Clock, Time {
-  /** Moves time on and wakes the sleepers that are due, in order. */
+  /** Advances the time and wakes the sleepers that are due, in order. */
   advance(ms: number): Promise<void>
-  /** Until the next sleeper is due. */
+  /** Time until the next sleeper is due. */
   readonly nextInMs: number
-  /** Number of sleepers: a test waits with it until a loop has come to rest. */
+  /** Number of sleepers. A test polls it until a loop is idle. */
   readonly sleeping: number
 }
 
@@ -57,16 +57,15 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** Sleeps of the loops behind a stream: between two polls, and at least. */
+/** Sleeps of the loops behind a stream: the pause between two polls, and the minimum pause. */
 const loopPausesMs: readonly number[] = [5, 1_000]
 
 /** Many heartbeats may pass while one statement of a loop takes its real time. */
 const heartbeatsMax = 10_000
 
 /**
- * The time between two heartbeats of a stream, and the sleeps in which it passed. Timers end half a millisecond late,
- * as those of a machine do. A wake-up by an earlier write cuts a sleep in two: then the next
- * heartbeats count.
+ * Measures the time between two heartbeats of a stream, and the sleeps in it. Timers end half a millisecond late, like
+ * real ones. If a wake-up by an earlier write interrupts a sleep, the next heartbeats are measured.
  */
 export async function measureHeartbeat(
   open: (own: { clock: Clock; time: Time }) => AsyncIterable<{ kind: string }>,
@@ -99,7 +98,7 @@ export async function measureHeartbeat(
   const following = follow().finally(() => {
     isOver = true
   })
-  // Time stands still while the stream is awake: it reads the database.
+  // The clock does not advance while the stream reads the database.
   while (!isOver) await (asleep > 0 ? time.advance(time.nextInMs) : setImmediate())
   await following
   return { afterMs, sleeps: counted }

@@ -16,13 +16,13 @@ import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 /**
- * A pool of the simulated executor behind the real API, with the real leader, for examples of scheduling. Time stands
- * still for runs, and the example moves it for all parts at once. With `pass` only `planPools` makes a pass; with
- * `loop` the leader's own loop does, and the example never calls it.
+ * A pool of the simulated executor behind the real API, with the real leader, for scheduling examples. The clocks of
+ * all parts stand still until the example advances them together. With `pass`, only `planPools` makes a pass; with
+ * `loop`, the leader makes passes by itself.
  */
 export type Mode = 'pass' | 'loop'
 
-/** `npm run test:whole` runs the examples in both modes, `npm test` in this one. */
+/** `npm run test:whole` runs the examples in both modes, `npm test` only in this one. */
 export const chooseModes = (mode: Mode): Mode[] => (isWhole ? ['pass', 'loop'] : [mode])
 
 export interface ClusterOptions extends Partial<DeclaredPool> {
@@ -71,7 +71,7 @@ export interface Ask {
   mem?: number
   /** Run time; default: until the example ends the job. */
   seconds?: number
-  /** Seconds for which the job ignores TERM. */
+  /** Time in seconds for which the job ignores TERM. */
   stubborn?: number
   exit?: number
   /** preemptable; restartable. */
@@ -215,24 +215,24 @@ export class Cluster implements AsyncDisposable {
     return this.#parts.server.domain.db.sql.query<Row & object>(text, values)
   }
 
-  /** The whole result of submitJob. */
+  /** Returns the whole result of submitJob. */
   async answer(ask: Ask = {}): Promise<Answer> {
     return (await this.#as(ask).data(submitQuery, { input: inputOf(ask) }))['submitJob'] as Answer
   }
 
-  /** The whole result of previewJob. */
+  /** Returns the whole result of previewJob. */
   async preview(ask: Ask = {}): Promise<Answer> {
     return (await this.#as(ask).data(previewQuery, { input: { submit: inputOf(ask) } }))['previewJob'] as Answer
   }
 
-  /** Submits and returns the id; throws the refusal. */
+  /** Submits a job and returns its id; throws a refusal. */
   async submit(ask?: Ask): Promise<string> {
     const result = await this.answer(ask)
     if (result['__typename'] !== 'SubmitJobSuccess') throw new Error(JSON.stringify(result))
     return (result['job'] as { id: string }).id
   }
 
-  /** Submits while the pool is paused, so that one pass sees all of them. */
+  /** Submits jobs while the pool is paused, so that one pass considers all of them. */
   async together(...asks: Ask[]): Promise<string[]> {
     const limit = (maxConcurrent: number | null) =>
       mutate(this.admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
@@ -249,7 +249,7 @@ export class Cluster implements AsyncDisposable {
   async advance(seconds: number): Promise<void> {
     const { server, runClock } = this.#parts
     await server.moveTime(seconds * 1000)
-    // The moved time must not expire the lease, also while a renewal is in flight.
+    // Renews the lease, which would otherwise expire when the time is advanced, even during a renewal.
     await server.domain.db.transaction(async (tx) => {
       await tx.query('LOCK TABLE scheduler_lease IN SHARE ROW EXCLUSIVE MODE')
       await tx.query('UPDATE scheduler_lease SET renewed_at = berth_now()')
@@ -258,7 +258,7 @@ export class Cluster implements AsyncDisposable {
     await this.settle()
   }
 
-  /** Waits until nothing moves without time. */
+  /** Waits until no part can proceed without more time. */
   async settle(): Promise<void> {
     for (let before = ''; ; ) {
       const moved = await this.#passBarrier()
@@ -280,7 +280,7 @@ export class Cluster implements AsyncDisposable {
     return (await this.#facts(ids)).map(({ state }) => state)
   }
 
-  /** The jobs among `ids` that hold resources. */
+  /** Filters the jobs that hold resources. */
   async holding(...ids: string[]): Promise<string[]> {
     return (await this.#facts(ids))
       .filter(({ state }) => ['STARTING', 'RUNNING', 'CANCELLING'].includes(state))
@@ -288,8 +288,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * The first reason why the job waits, once the leader has published it. The leader does not consider jobs with a
-   * closed gate.
+   * Returns the first reason why the job waits, after the leader has published it. The leader does not consider jobs
+   * with a closed gate.
    */
   async why(id: string): Promise<NonNullable<JobFacts['scheduling']>['reasons'][number] | undefined> {
     const jobs = await until(
@@ -303,7 +303,6 @@ export class Cluster implements AsyncDisposable {
     return jobs[0]?.scheduling?.reasons[0]
   }
 
-  /** The code of `why`. */
   async reason(id: string): Promise<string | undefined> {
     return (await this.why(id))?.code
   }
@@ -350,7 +349,7 @@ export class Cluster implements AsyncDisposable {
     return started + preempted > 0
   }
 
-  /** Starts in flight, requested ends of runs that obey, and ends that the leader has not stored yet. */
+  /** Whether starts are in flight, runs that obey TERM have not ended, or the leader has not stored ends yet. */
   async #isUnderWay(): Promise<boolean> {
     const [row] = await this.sql<{ n: number }>(
       `SELECT count(*)::int AS n FROM run r JOIN job j ON j.id = r.job_id

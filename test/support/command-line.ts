@@ -6,7 +6,7 @@ import type { Stdio } from '../../src/cli/frame/stdio.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** The command `berth` with a folder for its files, in the test process or in a process of its own. */
+/** The command `berth` with a folder for its files, in the test process or in a separate process. */
 
 interface Written {
   stdout: string
@@ -26,12 +26,12 @@ export interface Running {
   find(pattern: RegExp): Promise<RegExpExecArray>
 }
 
-/** A command in a process of its own. */
+/** Starts a command in a separate process. */
 export interface RunningProcess extends Running {
   child: ChildProcess
 }
 
-/** Commands of a failed test, ended with the test process. */
+/** Commands of failed tests, which are killed when the test process exits. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill()
@@ -59,7 +59,9 @@ export class CommandLine {
     return this.begin(args, options).ended
   }
 
-  /** In the test process, for commands that end by themselves: a process takes half a second to start. */
+  /**
+   * Runs a command that ends by itself in the test process, because a separate process takes half a second to start.
+   */
   begin(args: readonly string[], { env, columns, input = '' }: Options & { input?: string } = {}): Running {
     const written = { stdout: '', stderr: '' }
     const code = runCommand(args, {
@@ -81,7 +83,7 @@ export class CommandLine {
     return command
   }
 
-  /** On a terminal of 100 columns, which `script` makes; all of its output is on stdout, and its stdin stays open. */
+  /** Starts a command on a terminal of 100 columns, made by `script`. All output is on stdout, and stdin stays open. */
   startOnTerminal(args: readonly string[], options?: Options): RunningProcess {
     const command = ['stty cols 100 rows 30;', 'exec', process.execPath, main, ...args].join(' ')
     return this.#spawn('script', ['-qec', command, '/dev/null'], options)

@@ -9,7 +9,7 @@ import { createFakeClock } from './clock.ts'
 import type { TestDatabase } from './database.ts'
 import { createTestDomain, type TestDomainAndDatabase, type TestDomainOptions } from './domain.ts'
 
-/** A domain over a database of its own, whose conditions servers evaluate. */
+/** Opens a domain over its own database, whose conditions are evaluated by servers. */
 export interface ConditionWorld extends TestDomainAndDatabase, TestConditions {}
 
 export async function createConditionWorld(
@@ -23,11 +23,11 @@ export async function createConditionWorld(
 /** Servers that evaluate the conditions of a test database every 10 s of its time. */
 export interface TestConditions {
   watches: ConditionWatch[]
-  /** Moves time on by 10 s, in which every server looks once. */
+  /** Advances the time by 10 s, in which every server evaluates once. */
   look(): Promise<void>
-  /** Looks until the condition holds, for at most a minute. */
+  /** Advances the time until the condition holds, for at most a minute. */
   begins(name: ConditionName): Promise<ActiveCondition>
-  /** Looks until the condition is over, for at most a minute. */
+  /** Advances the time until the condition is over, for at most a minute. */
   ends(name: ConditionName): Promise<void>
   find(name: ConditionName): Promise<ActiveCondition | undefined>
 }
@@ -41,7 +41,7 @@ export interface TestConditionsOptions {
   secretKeys?: readonly string[]
   /** The connections that the servers measure; default: those of the domain. */
   measuredDb?: Db
-  /** Runs after each move of the time, before servers look. */
+  /** Called after each advance, before the servers evaluate. */
   beforeLook?: () => Promise<unknown>
   stalled?: ReadonlyMap<string, { readStalledMs(): number | null }>
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 
-/** What `work` makes, and the connections that servers of this process accept meanwhile. */
+/** Returns the result of `work`, and the connections that servers of this process accepted meanwhile. */
 export async function collectAcceptedSockets<Made>(
   work: () => Promise<Made>,
 ): Promise<{ made: Made; accepted: Socket[] }> {
@@ -14,7 +14,7 @@ export async function collectAcceptedSockets<Made>(
   return { made, accepted }
 }
 
-/** A WebSocket that has logged in, without a client that reads what comes. */
+/** Opens a WebSocket that is logged in and never reads messages. */
 export async function openSocket(url: string): Promise<WebSocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
   await once(socket, 'open')

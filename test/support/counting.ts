@@ -2,7 +2,7 @@ import type { Db } from '../../src/platform/db.ts'
 import type { FakeClock } from './clock.ts'
 import { until } from './until.ts'
 
-/** Advances a clock that stands still during statements, so that none times out. */
+/** Advances a clock that stands still during statements, so that no statement times out. */
 export async function passTime(clock: FakeClock, { isAsking, seconds }: { isAsking: () => boolean; seconds: number }) {
   const endMs = clock.nowMs() + seconds * 1_000
   while (clock.nowMs() < endMs) {
@@ -11,7 +11,7 @@ export async function passTime(clock: FakeClock, { isAsking, seconds }: { isAski
   }
 }
 
-/** The same database, and how often each statement was sent, by its name. */
+/** Wraps a database, and counts the sent statements by name. */
 export function counting(db: Db) {
   const asked = new Map<string, number>()
   let open = 0

@@ -6,47 +6,49 @@ import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 
 /**
- * The names of helpers for databases, domains and servers say who closes what they answer. `createX`, `startX`: the
- * caller (`await using`). `openX`: it closes after the file. `openXForEach`: a new one for each test.
+ * Names of helpers for databases, domains and servers show who closes the result. `createX`, `startX`: the caller
+ * (`await using`). `openX`: closed after the file. `openXForEach`: a new one for each test, closed after it.
  */
 
 export interface TestDatabase extends AsyncDisposable {
   readonly db: Db
   readonly url: string
-  /** Further connections, as a server has for streams and for lists. They end with the others. */
+  /** Opens further connections, as a server does for streams and lists. They are closed with the others. */
   more(name: string, connectionsMax: number): Db
-  /** Moves database time (`berth_now()`) on; moves add up. */
+  /** Advances database time (`berth_now()`); advances add up. */
   moveTime(ms: number): Promise<void>
-  /** Ends the connections and removes all rows. */
+  /** Closes the connections and removes all rows. */
   close(): Promise<void>
 }
 
-/** Each connection fills caches of its own: with ten, tests of the schema use an eighth more processor time. */
+/** Each connection fills its own caches: with ten, tests of the schema use an eighth more processor time. */
 const connectionsMax = 4
 
-/** A database that is not in use, as the migrations left it. Its connections stay open: new ones plan all statements again. */
+/**
+ * An unused database in the state after the migrations. Its connections stay open, because new ones would plan all
+ * statements again.
+ */
 interface Kept {
   readonly name: string
   readonly url: string
-  /** Names say what the connections are for. */
+  /** Connections by purpose. */
   readonly dbs: Map<string, Db>
-  /** The state of the schema: it changes with every DDL statement. */
+  /** Identifies the state of the schema, which changes with every DDL statement. */
   readonly catalog: string
-  /** Whether its `berth_now()` can be moved. */
+  /** true: its `berth_now()` can be advanced. */
   canMove: boolean
 }
 
 const unused: Kept[] = []
 
 export interface TestDatabaseOptions {
-  /** A copy of the template that no test has used, for tests of query plans. Default: a used, emptied database. */
+  /** true: an unused copy of the template, for tests of query plans. Default: a used, emptied database. */
   isNew?: boolean
 }
 
 /**
- * A migrated database for a test file or a test: one that an earlier test of this worker has closed, or a copy of the
- * template. It is used again unless it is new, or the test has changed the schema, or has left connections or
- * transactions open.
+ * Opens a migrated database: one that an earlier test of this worker has closed, or a copy of the template. It is used
+ * again unless it was opened as new, or the test changed the schema or left connections or transactions open.
  */
 export async function createDatabase({ isNew = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   if (isNew) return lend(await copyTemplate(), null)
@@ -76,7 +78,7 @@ function lend(kept: Kept, to: Kept[] | null): TestDatabase {
   const revokes: (() => void)[] = []
   let movedMs = 0
   let closed: Promise<void> | undefined
-  // A loop that a test forgot to stop must not write into the database of the next test.
+  // A loop that a test did not stop must not write to the database of the next test.
   const more = (name: string, max: number) => {
     const { proxy, revoke } = Proxy.revocable(open(kept, name, max), { get: keepOpen })
     revokes.push(revoke)
@@ -117,7 +119,10 @@ function open({ url, dbs }: Pick<Kept, 'url' | 'dbs'>, name: string, max: number
   return db
 }
 
-/** Database time is ahead by the last value of a sequence: a new function would invalidate all plans at each move. */
+/**
+ * Database time is ahead by the last value of a sequence. Replacing the function at each advance would invalidate all
+ * plans.
+ */
 const movableNow = `CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
   SELECT date_trunc('milliseconds', clock_timestamp()
     + coalesce(pg_sequence_last_value('test.moved_ms'), 0) * interval '1 millisecond') $$`
@@ -142,12 +147,12 @@ async function drop({ dbs, name }: Kept) {
   await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }
 
-/** Numbers of objects that initdb did not make begin here. */
+/** Objects that initdb did not create have numbers from here on. */
 const firstOid = 16_384
 
 /**
- * The sessions of the database, and the state of its schema. Vacuum changes rows of the catalog in place, so a row has
- * another xmin only after DDL.
+ * Number of sessions of the database, and the state of its schema. Vacuum updates catalog rows in place, so the xmin of
+ * a row changes only with DDL.
  */
 const stateSql = (() => {
   const catalogs = [
@@ -177,8 +182,8 @@ async function readState({ sql }: Pick<Db, 'sql'>): Promise<State> {
 }
 
 /**
- * Deletes all rows, adds those that the migrations add, and returns how many bytes the tables have. DELETE takes a
- * twentieth of the time of TRUNCATE, and a function keeps its plans.
+ * Deletes all rows, inserts those of the migrations, and returns the total size of the tables. DELETE takes a twentieth
+ * of the time of TRUNCATE, and a function keeps its plans.
  */
 async function createEmptying({ sql }: Db): Promise<void> {
   const tables = await sql.query<{ name: string }>(
@@ -204,8 +209,8 @@ async function createEmptying({ sql }: Db): Promise<void> {
 }
 
 /**
- * The connection that empties a database, without triggers and foreign keys. On a connection of the tests this setting
- * would remove the plans of all statements, each time that it is changed.
+ * The connection that empties a database, without triggers and foreign keys. On a connection of the tests, changing
+ * this setting would remove the plans of all statements.
  */
 function openKeeper(kept: Kept): Db {
   const url = new URL(kept.url)
@@ -235,10 +240,7 @@ const bytesMax = 12e6
 const leaveMsMax = 1_000
 const leavePollMs = 5
 
-/**
- * Whether the schema is unchanged and all other connections end: PostgreSQL notices a moment later that a client has
- * closed one.
- */
+/** Whether the schema is unchanged and all other connections end, which PostgreSQL notices after a moment. */
 async function isLeft({ catalog }: Kept, keeper: Db, sessions: number): Promise<boolean> {
   const endMs = performance.now() + leaveMsMax
   for (;;) {
@@ -250,7 +252,7 @@ async function isLeft({ catalog }: Kept, keeper: Db, sessions: number): Promise<
   }
 }
 
-/** Uses a session in the maintenance database: a template must not have sessions while it is copied. */
+/** Connects to the maintenance database, because a template must not have sessions while it is copied. */
 async function administer(statement: string) {
   const address = Object.assign(new URL(inject('templateUrl')), { pathname: 'postgres' }).href
   const client = new pg.Client({ connectionString: address })

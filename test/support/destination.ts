@@ -1,6 +1,6 @@
 import type { Destination } from '../../src/domain/submission/destinations.ts'
 
-/** The default submission queue, over a pool with this executor alone and no node. */
+/** The default submission queue, over a pool with only this executor and no nodes. */
 export const destinationOf = (executor: string, more: Partial<Destination> = {}): Destination => ({
   queue: 'default',
   isDefault: true,

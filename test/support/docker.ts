@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from './until.ts'
 
-/** dockerd over a private containerd. With live-restore containers survive its stop. */
+/** Starts dockerd over its own containerd. With live-restore, containers survive its stop. */
 export interface Docker extends AsyncDisposable {
   /** unix:///… */
   readonly address: string
@@ -15,7 +15,7 @@ export interface Docker extends AsyncDisposable {
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-/** The name of the image that it has: busybox and nothing else. */
+/** Name of its only image, which contains busybox. */
 export const busyboxImage = 'localhost/bb:1'
 const startMsMax = 60_000
 
@@ -43,7 +43,7 @@ export async function startDocker({ liveRestore = true } = {}): Promise<Docker> 
         ...['--containerd', containerdSocket, '-H', address, '--pidfile', path('docker.pid')],
         ...(liveRestore ? ['--live-restore'] : []),
         ...['--data-root', path('docker'), '--exec-root', path('docker-exec')],
-        // Apart from the networks of another dockerd on this machine.
+        // Separate from the networks of another dockerd on this machine.
         ...['--bridge', 'none', '--default-address-pool', 'base=10.231.0.0/16,size=24'],
       ])
       await until(() => answers(socket), { what: 'dockerd answers', timeoutMs: startMsMax })

@@ -21,15 +21,15 @@ import {
 } from './database.ts'
 import { submitJobs } from './submit-jobs.ts'
 
-/** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
+/** A domain over a test database, with a pool `sim` of one node (or the given nodes) behind the default queue. */
 export interface TestDomain extends AsyncDisposable {
   domain: Domain
-  /** The same that the domain has. */
+  /** The time of the domain. */
   time: DatabaseTime
   admin: Viewer
-  /** A further user of this level. */
+  /** Creates a user of this level. */
   user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer>
-  /** Submits one job that must be accepted; answers its id. */
+  /** Submits a job that must be accepted. Returns its id. */
   submit(spec?: Record<string, unknown>, viewer?: Viewer): Promise<string>
   sequence(): Promise<number>
 }
@@ -58,7 +58,7 @@ export interface TestDomainOverOptions {
 
 export type TestDomainOptions = TestDomainOverOptions & TestDatabaseOptions
 
-/** A domain and its database, which end together. */
+/** Creates a domain and its database, which are closed together. */
 export interface TestDomainAndDatabase extends AsyncDisposable {
   database: TestDatabase
   it: TestDomain
@@ -79,8 +79,8 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<TestD
 }
 
 /**
- * A new database and domain for each test. `database` and `it` are proxies to those of the current test; read their
- * fields inside a test. After each test the self-check must find no violation.
+ * Creates a database and a domain for each test. `database` and `it` are proxies to those of the current test: read
+ * their fields inside a test. After each test the self-check must find no violation.
  */
 export function openTestDomainForEach(options?: TestDomainOptions) {
   const database = openDatabaseForEach(options)
@@ -98,7 +98,7 @@ export function openTestDomainForEach(options?: TestDomainOptions) {
   return { database, it, sql }
 }
 
-/** Over a given database. */
+/** Creates a domain over a given database. */
 export async function createTestDomainOver(db: Db, options: TestDomainOverOptions = {}): Promise<TestDomain> {
   const { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} } = options
   const { log = createLog('silent') } = options

@@ -15,13 +15,13 @@ export interface Got {
 export interface Wish {
   headers?: Record<string, string>
   method?: string
-  /** Cuts the connection after so many bytes. */
+  /** Cuts the connection after this number of bytes. */
   cutAfter?: number
 }
 
 const secret = 'the-bootstrap-secret-of-this-test'
 
-/** A server with users, its files, and jobs with stored logs. */
+/** Opens a server with users, its files, and jobs with stored logs. */
 export class DownloadServer {
   readonly server: TestServer
   readonly admin: Person
@@ -64,7 +64,7 @@ export class DownloadServer {
     return { ...wish, headers: { ...bearer(person.token), ...wish.headers } }
   }
 
-  /** A sealed log of a job of `by`. */
+  /** Creates a sealed log of a job of `by`. */
   async jobWithLog(pieces: readonly (readonly LogPiece[])[], by: Person = this.admin): Promise<string> {
     const { submitJob } = await by.data(
       `mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }`,

@@ -1,6 +1,6 @@
 /**
- * Around each test file: its directories are removed, and the processor time is measured, of its worker and of the
- * processes that it has ended.
+ * Runs around each test file: removes its directories, and measures the processor time of the worker and of the child
+ * processes that have ended.
  */
 
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const ticksPerSecond = 100
 /** null: not on Linux. */
 function readSeconds(): number | null {
   try {
-    // After the name, which may have spaces: utime, stime, and those of ended children.
+    // Fields after the name, which may contain spaces: utime, stime, and those of ended children.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond
   } catch {

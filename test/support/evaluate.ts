@@ -58,11 +58,11 @@ type Returned = { value: Value } | undefined
 const depthMax = 100
 
 /**
- * Evaluates an expression of the product statically, for the texts of its statements. Constants, templates, functions,
- * their callers, conditions and loops are followed as far as they are known; a value that only a run knows (a request,
- * a row, the clock) is `Unknown`. A condition on something unknown goes both ways, a parameter has
- * the argument of each caller, one after the other (`choices.ts`). In a text an unknown number is 1, something else
- * that is unknown is each of its values if its type lists them; otherwise the text is unknown.
+ * Evaluates an expression of the product statically, to find the texts of its statements. Follows constants, templates,
+ * functions, their callers, conditions and loops as far as they are known. A value that is known only at run time (a
+ * request, a row, the clock) is `Unknown`. An unknown condition takes both branches, and a parameter the argument of
+ * each caller, one after the other (`choices.ts`). In a text, an unknown number is 1, and another unknown value is each
+ * value that its type lists; otherwise the text is unknown.
  */
 export class Evaluator {
   readonly #program: Program
@@ -132,7 +132,7 @@ export class Evaluator {
       this.#object(node.properties, scope),
   }
 
-  /** Whether the conditions around it let a run get there. */
+  /** Whether the conditions around the node can be true. */
   reaches(node: Node): boolean {
     const { parent } = node
     if (!parent) return true
@@ -295,7 +295,7 @@ export class Evaluator {
         this.#bind(element.name, this.#names.element(element, value), scope)
   }
 
-  /** Nothing, or what the statements return. */
+  /** Returns the result of the statements; undefined: none. */
   #run(statements: readonly Statement[], scope: Scope): Returned {
     for (const statement of this.#program.itemsOf(statements)) {
       const returned = this.#step(statement, scope)

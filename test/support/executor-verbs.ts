@@ -17,7 +17,7 @@ const verbs = [
   'close',
 ] as const satisfies readonly (keyof Executor)[]
 
-/** The bound verbs of an executor as a plain object, for tests that replace some of them. */
+/** The bound methods of an executor as a plain object, for tests that replace some of them. */
 export function bindVerbs(executor: Executor): Executor {
   const bound = verbs.flatMap((verb) => (executor[verb] ? [[verb, executor[verb].bind(executor)]] : []))
   return { name: executor.name, ...Object.fromEntries(bound) }

@@ -4,7 +4,7 @@ import type { LogPiece } from '../../src/logs/chunk.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { append } from './log.ts'
 
-/** Rows as they are after a submission, for tests of rooms that only read them. */
+/** Creates rows as they are after a submission, for tests of rooms that only read them. */
 export async function addUser(sql: Sql, name: string): Promise<string> {
   const id = newId('user', Date.UTC(2026, 0, 1))
   await sql.query(`INSERT INTO "user" (id, name, level) VALUES ($1, $2, 'RESEARCHER')`, [id, name])
@@ -13,12 +13,12 @@ export async function addUser(sql: Sql, name: string): Promise<string> {
 
 export interface AddedJob {
   jobId: string
-  /** The first run. */
+  /** Id of the first run. */
   runId: string
   userId: string
 }
 
-/** A RUNNING job with run 1 and without events; `fields` are columns of the job. */
+/** Creates a RUNNING job with run 1 and without events; `fields`: columns of the job. */
 export async function addJob(
   sql: Sql,
   userId: string,
@@ -53,7 +53,7 @@ export async function endRun(sql: Sql, runId: string): Promise<void> {
   await sql.query(`UPDATE run SET state = 'INTERRUPTED', finished_at = berth_now() WHERE id = $1`, [runId])
 }
 
-/** The job and its last run SUCCEEDED, without an event. */
+/** Sets the job and its last run to SUCCEEDED, without an event. */
 export async function finishJob(sql: Sql, jobId: string): Promise<void> {
   await sql.query(
     `UPDATE run SET state = 'SUCCEEDED', finished_at = berth_now() WHERE job_id = $1 AND finished_at IS NULL`,
@@ -65,8 +65,8 @@ export async function finishJob(sql: Sql, jobId: string): Promise<void> {
 }
 
 /**
- * Writes an event under the job's row lock with the next seq; moves the job's version, and its state if the event is a
- * move.
+ * Writes the next event under the row lock of the job, and updates the version of the job and, for a transition, its
+ * state.
  */
 export async function addEvent(
   sql: Sql,
@@ -87,7 +87,7 @@ export async function addEvent(
   return row.seq
 }
 
-/** A job with a closed log, whose runs have these appends. */
+/** Creates a job with a closed log, whose runs have these appends. */
 export async function storeLog(sql: Sql, userId: string, runs: readonly (readonly (readonly LogPiece[])[])[]) {
   const { jobId, runId } = await addJob(sql, userId)
   const runIds = [runId]

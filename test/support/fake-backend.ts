@@ -51,7 +51,7 @@ export async function openSimulated({ time, log }: Pick<Domain, 'time' | 'log'>)
   return { ...bindVerbs(inner), close }
 }
 
-/** A backend over a simulated executor. */
+/** Creates a backend over a simulated executor. */
 export const openFakeBackend = async (domain: Pick<Domain, 'time' | 'log'>, names: string[]) =>
   new FakeBackend(
     await openSimulated(domain),
@@ -62,15 +62,15 @@ const toHandle = (runId: string): Handle => `fake ${runId}`
 const parseRunId = (handle: Handle) => handle.slice('fake '.length)
 
 /**
- * A backend that chooses nodes itself, over an executor that starts the runs (the simulated one): it has nodes, queues
- * runs that do not fit, and reports the nodes of the others. The test sets the amounts that others hold.
+ * A backend that chooses nodes itself, over an executor that starts the runs (the simulated one). It queues runs that
+ * do not fit, and reports the nodes of the others. The test sets the amounts used outside Berth.
  */
 export class FakeBackend implements Executor {
   readonly name: string
   nodes: BackendNode[]
   /** false: the backend is unreachable. */
   answers = true
-  /** The reason why runs wait; null: the backend does not report it. */
+  /** Why runs wait; null: the backend does not report it. */
   why: string | null = 'Resources'
   readonly #given = new Map<string, GivenRun>()
   readonly #changes = new EventEmitter()
@@ -82,7 +82,7 @@ export class FakeBackend implements Executor {
     this.nodes = nodes
   }
 
-  /** Started runs, also those that wait. */
+  /** Started runs, including waiting ones. */
   get given(): ReadonlyMap<string, GivenRun> {
     return this.#given
   }
@@ -143,7 +143,7 @@ export class FakeBackend implements Executor {
     return this.#inner.close()
   }
 
-  /** Puts waiting runs on nodes in the order of their starts. */
+  /** Places waiting runs in the order of their starts. */
   async place(): Promise<void> {
     for (const one of this.#given.values()) {
       const chosen = one.handle === null && !one.isStopped ? this.#chooseNodes(one.run) : []
@@ -166,7 +166,7 @@ export class FakeBackend implements Executor {
     if (!this.answers) throw new Error('The backend is away')
   }
 
-  /** A node for each copy, the last node first, so never the choice of Berth. Empty: the run does not fit. */
+  /** Chooses a node for each copy, the last node first, unlike Berth. Empty: the run does not fit. */
   #chooseNodes({ spec: { resources } }: RunSpec): readonly string[] {
     const isFree = ({ name, state, cpuMillis, heldByOthers }: BackendNode) =>
       state === 'READY' &&

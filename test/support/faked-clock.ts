@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * The wall clock of one process, set by a test through libfaketime. Its monotonic clock, its waits and the times of
- * files stay true.
+ * The wall clock of a process, which a test sets through libfaketime. Its monotonic clock, waits and file times stay
+ * correct.
  */
 export interface FakedClock {
-  /** Variables for the process. */
+  /** Environment variables for the process. */
   readonly environment: Readonly<Record<string, string>>
-  /** `rate`: its seconds per true second, at least 1: a slower clock would make waits longer. */
+  /** `rate`: its seconds per real second, at least 1, because a slower clock would make waits longer. */
   set(wrong: { offsetSeconds: number; rate: number }): Promise<void>
   /** Removes the shared memory that libfaketime leaves behind when this process is killed. */
   forget(pid: number): Promise<void>

@@ -16,11 +16,11 @@ export interface MeasuredFunction {
   path: string
   /** First line, from 1. */
   line: number
-  /** Lines of the function, with those of the functions inside it. */
+  /** Number of lines, including inner functions. */
   length: number
 }
 
-/** Every function of the hand-written code, measured from the syntax tree. */
+/** Lists every function of the hand-written code, measured by the syntax tree. */
 export function measureFunctions(): MeasuredFunction[] {
   const api = new API({ cwd: root })
   try {
@@ -31,7 +31,7 @@ export function measureFunctions(): MeasuredFunction[] {
     return projects.flatMap(({ program }) =>
       program
         .getSourceFileNames()
-        // Each file once: both projects have files of the client and the console.
+        // Each file once, because both projects contain files of the client and the console.
         .filter((name) => paths.delete(relative(root, name)))
         .flatMap((name) => program.getSourceFile(name) ?? [])
         .flatMap(functionsIn),

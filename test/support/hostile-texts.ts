@@ -1,4 +1,4 @@
-/** Texts that a careless console would run. `globalThis.hit` shows that one did. */
+/** Texts that an unsafe console would run, which sets `globalThis.hit`. */
 const run = 'globalThis.hit = 1'
 export const hostileMarkup: readonly string[] = [
   `<img src=x onerror="${run}">`,
@@ -10,7 +10,7 @@ export const hostileMarkup: readonly string[] = [
   '{{7*7}}',
 ]
 
-/** Texts that a careless command line would send to the terminal, where they act. */
+/** Texts that an unsafe command line would write to the terminal, where they have an effect. */
 export const hostileSequences: readonly string[] = [
   '\u001b[2J\u001b[31mred',
   '\u001b]0;title\u0007',

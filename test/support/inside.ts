@@ -1,6 +1,6 @@
 /**
- * A function of the shell for images that only have BusyBox: sends "$1" to the API with the token of the run, and prints
- * the answer. `wget` would show the token in its arguments, which every account of the machine can read.
+ * A shell function for images that only have BusyBox: sends "$1" to the API with the token of the run, and prints the
+ * response. `wget` would show the token in its arguments, which every account of the machine can read.
  */
 export const busyboxPost = `
 export SEND='

@@ -3,8 +3,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { findPython } from './python.ts'
 
 /**
- * Where `python3` is the script of a version manager, the interpreter that it starts comes first in the PATH: the script
- * takes several times the processor time of a small program in Python.
+ * If `python3` is the script of a version manager, puts its interpreter first in the PATH, because the script takes
+ * several times the processor time of a small program.
  */
 export default function setup() {
   const { PATH = '' } = process.env

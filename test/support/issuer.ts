@@ -6,8 +6,8 @@ import Provider, { interactionPolicy } from 'oidc-provider'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /**
- * A real OpenID provider at `localhost`, which is another site than the 127.0.0.1 of the servers. Its login page accepts
- * each name with each password.
+ * A real OpenID provider at `localhost`, which is another site than 127.0.0.1 of the servers. Its login page accepts
+ * every name with every password.
  */
 export class Issuer {
   readonly #server = createServer((request, response) => this.#handle(request, response))
@@ -15,9 +15,9 @@ export class Issuer {
   #key: SigningKey | undefined
   /** true: no refresh token is accepted. */
   hasEnded = false
-  /** Makes other ID tokens than the provider's. */
+  /** Creates other ID tokens than those of the provider. */
   forgery: Forgery | null = null
-  /** Requests for tokens. */
+  /** Number of requests for tokens. */
   renewals = 0
   revocations = 0
   url = ''
@@ -29,8 +29,8 @@ export class Issuer {
   }
 
   /**
-   * Serves the console at `consoleUrl`, and the command line, with ID tokens that live so long. A plain provider has no
-   * log-in for devices and revokes nothing.
+   * Allows the console at `consoleUrl` and the command line to log in, with ID tokens of this lifetime. A plain
+   * provider has no device log-in and no revocation.
    */
   async serve(
     consoleUrl: string,
@@ -101,7 +101,7 @@ export class Issuer {
   }
 }
 
-/** A native client is asked for consent at every log-in otherwise; one client serves the console too. */
+/** Otherwise a native client must consent at every log-in. The console uses the same client. */
 function askNativeClientsOnce() {
   const policy = interactionPolicy.base()
   policy.get('consent').checks.remove('native_client_prompt')

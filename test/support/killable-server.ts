@@ -10,7 +10,7 @@ import { until } from './until.ts'
 
 const backMsMax = 120_000
 
-/** A server with a PostgreSQL of its own, either of which a test ends with `kill -9`; both come back at the same address. */
+/** A server with its own PostgreSQL. A test kills either with `kill -9`, and both return at the same address. */
 export class KillableServer {
   readonly dataDir: string
   readonly #port: number

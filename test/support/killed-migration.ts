@@ -8,13 +8,13 @@ export interface KilledMigration {
   url: string
   /** The directory of the migrations. */
   directory: string
-  /** The message to the database at which the process is killed: its number, or what it contains. */
+  /** The message to the database at which the process is killed: its number, or a part of its text. */
   at: number | string
-  /** Whether this message still reaches the database. */
+  /** true: this message still reaches the database. */
   delivered: boolean
 }
 
-/** Ends the process and nothing else: only the database is touched. */
+/** Kills only this process; the database continues. */
 const program = `
   const [directory, platform] = process.argv.slice(1)
   const { migrate } = await import(platform + '/migrate.ts')
@@ -23,8 +23,8 @@ const program = `
 `
 
 /**
- * Migrates in a process of its own, which is killed with KILL when it sends a certain message. Returns "ended" if the
- * migration was over before.
+ * Migrates in a separate process, which is killed with KILL when it sends a certain message. Returns "ended" if the
+ * migration ended first.
  */
 export async function killMigration({ url, directory, at, delivered }: KilledMigration): Promise<'killed' | 'ended'> {
   let messages = 0
@@ -45,7 +45,7 @@ export async function killMigration({ url, directory, at, delivered }: KilledMig
   if (typeof address !== 'object' || address === null) throw new Error('The proxy has no port')
   const throughProxy = Object.assign(new URL(url), { port: String(address.port) }).href
   const args = ['--input-type=module', '-e', program, directory, join(root, 'src/platform')]
-  // Not an argument: every account can read the command line of a process.
+  // Not an argument, because every account can read the command line of a process.
   const env = { ...process.env, DATABASE_URL: throughProxy }
   const child = spawn(process.execPath, args, { stdio: 'inherit', env })
   const [code, signal] = await once(child, 'exit')

@@ -11,18 +11,18 @@ import { createStoredPool } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
 /**
- * A leader without election and lease renewal: it holds epoch 1 of the pool, and hears, decides and answers when a test
- * calls it.
+ * A leader without election and lease renewal: it holds epoch 1 of the pool, and reads changes, decides and answers
+ * when a test calls it.
  */
 export interface TestLeader extends Leader {
   tick(): Promise<Processed>
   /** Forecasts when waiting jobs start. */
   forecast(): Promise<void>
-  /** Until the next forecast. */
+  /** Returns the time until the next forecast. */
   forecastPauseMs(): number
 }
 
-/** The options of a carrier, for runs without output files. */
+/** Options of a carrier, for runs without output files. */
 export const carrierOptions = (domain: Domain, leader: Leader, more: Partial<Carrying> = {}): Carrying => ({
   domain,
   leader,
@@ -77,7 +77,7 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
     publishEveryMs: 0,
   })
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: 1_000 })
-  /** One at a time; a test that ends closes the database. */
+  /** Answers one at a time. Ignores errors, because the end of a test closes the database. */
   function answerForecasts() {
     const { signal } = new AbortController()
     answering ??= forecaster.answer(signal).catch(() => undefined)

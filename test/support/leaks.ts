@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Tokens of runs and of people, secrets of webhooks, JWTs. */
+/** Tokens of runs and users, secrets of webhooks, JWTs. */
 const forms = [
   /\bberth_run_[0-9a-z]{26}_[\w-]{43}/g,
   /\bberth_[0-9a-z]{10}[\w-]{43}/g,
@@ -9,13 +9,13 @@ const forms = [
   /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}/g,
 ]
 
-/** Finds the known secrets, and all texts in the form of a token. */
+/** Finds the known secrets, and all texts that look like a token. */
 export const findSecrets = (text: string, known: readonly string[] = []): string[] => [
   ...known.filter((secret) => text.includes(secret)),
   ...forms.flatMap((form) => text.match(form) ?? []),
 ]
 
-/** Secrets of a server's environment. */
+/** Secrets in the environment of a server. */
 export function secretsOf(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /(TOKEN|SECRET|PASSWORD)$/.test(name))
   const url = env['DATABASE_URL']
@@ -23,10 +23,10 @@ export function secretsOf(env: Readonly<Record<string, string>>): string[] {
   return [...named.map(([, value]) => value), password].filter((secret) => secret.length >= 16)
 }
 
-/** Larger files are output that a test makes. */
+/** Larger files contain output of a test. */
 const searchedBytesMax = 64 * 1024 ** 2
 
-/** Files that an account without rights of its own can read. Jobs that go on may remove them meanwhile. */
+/** Files that an account without special permissions can read. Running jobs may remove them meanwhile. */
 export function* readOpenFiles(path: string): Generator<{ path: string; text: string }, void, void> {
   const stat = statSync(path, { throwIfNoEntry: false })
   try {
@@ -39,14 +39,14 @@ export function* readOpenFiles(path: string): Generator<{ path: string; text: st
   }
 }
 
-/** Looks at a new process: it may still have to become another program. */
+/** Number of times that a new process is read, because it may still execute another program. */
 const newLooks = 10
-/** Of the others, which may do so later, each look reads one of so many. */
+/** Later, each call reads one of this many processes. */
 const turns = 10
 
 /**
- * Command lines, which every account can read. To read those of all processes at each look would be the larger part of
- * the work of a test.
+ * Command lines, which every account can read. Reading those of all processes each time would take most of the time of
+ * a test.
  */
 export class CommandLines {
   #looks = new Map<string, number>()
@@ -73,7 +73,7 @@ function readCommandLine(id: string): string[] {
   }
 }
 
-/** Whatever a test makes of a server: no secret gets into its log or into a file that others may read. */
+/** Checks after every test that no secret is in the log of the server or in a file that others may read. */
 export function checkLeaks(output: string, server: { dataDir: string; env?: Record<string, string> }): void {
   const known = secretsOf(server.env ?? {})
   const leaks = findSecrets(output, known).map((secret) => `the log has ${secret}`)

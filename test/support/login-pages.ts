@@ -1,6 +1,6 @@
-/** Fills in the pages of the test issuer as a person with a browser does. */
+/** Fills in the pages of the test issuer like a user with a browser. */
 
-/** Follows the pages from `url` to the first page without a form, or to an address elsewhere, and returns its URL. */
+/** Follows the pages from `url` to the first page without a form, or to another site. Returns its URL. */
 export async function followLogInPages(url: string, login: string): Promise<string> {
   const cookies = new Map<string, string>()
   const { origin } = new URL(url)

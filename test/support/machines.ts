@@ -26,7 +26,7 @@ export const p100: Model = { model: 'Tesla P100-PCIE-16GB', memoryGib: 16, tenso
 export const v100: Model = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
 export const h100: Model = { model: 'NVIDIA H100', memoryGib: 80, tensorCores: true, cuda: ['11.8', '12.8'] }
 
-/** `free`: indexes of the free ones; default: all. */
+/** `free`: indexes of the free devices; default: all. */
 export const gpus = (model: Model, count = 8, free: readonly number[] | null = null): FreeDevice[] =>
   Array.from({ length: count }, (_, index) => ({ index, ...model, free: free?.includes(index) ?? true }))
 

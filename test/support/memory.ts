@@ -3,10 +3,10 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
-// Other flags than those of the start reject the compiled code of modules that this worker loads later.
+// Flags other than those at the start invalidate the compiled code of modules that this worker loads later.
 setFlagsFromString('--no-expose-gc')
 
-/** Bytes that this process holds, without garbage. */
+/** Memory of this process after garbage collection, in bytes. */
 export function measureHeldBytes(): number {
   // Buffers of the first collection are freed in the background; the second one waits for that.
   collectGarbage()

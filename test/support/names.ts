@@ -29,14 +29,13 @@ import { isUnknown, memberOf, Unknown, unlessRefused, type Value } from './value
 
 export type AnyFunction = ArrowFunction | ConstructorDeclaration | FunctionDeclaration | FunctionExpression
 
-/** The values of names without a call: constants, functions, and arguments of callers. */
+/** Values of names without a call: constants, functions, and arguments of callers. */
 export class Names {
   readonly #program: Program
   readonly #choices: Choices
   readonly #evaluate: (node: Node) => Value
-  /** Values by the number of the symbol. */
   readonly #known = new Map<number, Value>()
-  /** Symbols whose values depend on choices, or on a value that needs itself. */
+  /** Symbols whose values depend on choices or on themselves. */
   readonly #varying = new Set<number>()
   #variations = 0
 
@@ -90,7 +89,7 @@ export class Names {
     return items.length === 0 ? new Unknown(point) : items[this.#choices.choose(point, items.length)]
   }
 
-  /** The value that a pattern takes apart. */
+  /** The value that a pattern destructures. */
   #source(element: BindingElement): Value {
     const owner = element.parent.parent
     if (isBindingElement(owner)) return this.element(owner, this.#source(owner))
@@ -98,7 +97,7 @@ export class Names {
     return isVariableDeclaration(owner) ? this.#variable(owner) : new Unknown(owner)
   }
 
-  /** One part of the value that a pattern takes apart. */
+  /** One part of a destructured value. */
   element(element: BindingElement, source: Value): Value {
     const { parent: pattern, propertyName, name, dotDotDotToken, initializer } = element
     const index = isArrayBindingPattern(pattern) ? pattern.elements.indexOf(element) : undefined
@@ -107,7 +106,7 @@ export class Names {
     return value === undefined && initializer ? this.#evaluate(initializer) : value
   }
 
-  /** The argument of one caller, the same caller for all parameters. */
+  /** The argument from one caller, the same caller for all parameters. */
   #argument(parameter: ParameterDeclaration): Value {
     const owner = parameter.parent as AnyFunction
     const index = owner.parameters.indexOf(parameter)
@@ -131,7 +130,7 @@ export class Names {
     return this.anyOf(this.#evaluate(call.expression.expression), call)
   }
 
-  /** One of the values that its type lists; otherwise an unknown one. */
+  /** One of the values that its type lists; otherwise `Unknown`. */
   oneOf(node: Node, value: Value): Value {
     if (!isUnknown(value)) return value
     const listed = this.#program.valuesOf(node)
@@ -139,13 +138,13 @@ export class Names {
   }
 }
 
-/** The configuration is known to a run alone: its rules, evaluated for each statement, would take half of the time. */
+/** The configuration is known only at run time. Evaluating its rules for each statement would take half of the time. */
 function isEvaluated(declaration: Node): boolean {
   const { fileName, isDeclarationFile } = declaration.getSourceFile()
   return !isDeclarationFile && !/\/src\/config(\/.*)?\.ts$/.test(fileName)
 }
 
-/** The name by which callers call a function; undefined: the function is anonymous. */
+/** The name by which a function is called; undefined: the function is anonymous. */
 function calledAs(owner: AnyFunction): Identifier | undefined {
   if (isFunctionDeclaration(owner)) return owner.name
   const { parent } = owner
@@ -158,5 +157,5 @@ function isInside(node: Node, outer: Node): boolean {
   return false
 }
 
-/** A closure belongs to its run. */
+/** A closure belongs to the run that created it. */
 const isPlain = (value: Value): boolean => ['string', 'number', 'boolean'].includes(typeof value)

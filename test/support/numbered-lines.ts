@@ -1,7 +1,7 @@
 import type { Api } from './api.ts'
 import { until } from './until.ts'
 
-/** Prints numbered lines once the file `$1` exists. */
+/** Prints numbered lines as soon as the file `$1` exists. */
 export const numberedLines = (count: number) =>
   `until [ -e "$1" ]; do sleep 0.05; done; i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "line $i of ${count}"; done`
 
@@ -10,7 +10,7 @@ interface Log {
   gaps: { gapReason: string }[]
 }
 
-/** The fault in the log of a job that printed them; null: it is complete, or has a gap where it is not. */
+/** Finds a fault in the log of a job that printed these lines; null: it is complete, except for reported gaps. */
 export function faultOf({ text, gaps }: Log, count: number): string | null {
   const reasons = gaps.map(({ gapReason }) => gapReason)
   const other = reasons.find((reason) => reason !== 'DISK_FULL')
@@ -20,7 +20,7 @@ export function faultOf({ text, gaps }: Log, count: number): string | null {
   return holes.length <= reasons.length ? null : `lines are missing after ${holes.join()}, with ${reasons.length} gaps`
 }
 
-/** The log of a job that is over, read page by page. */
+/** Reads the log of a final job, page by page. */
 export async function logOf(api: Api, jobId: string): Promise<Log> {
   const query = `query ($id: ID!, $from: LogStart) {
     job(id: $id) { logs(first: 5000, from: $from) { text gaps { gapReason } cursor isFinal } } }`

@@ -2,18 +2,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
-/** A small OpenID provider: discovery, the keys that it publishes, and tokens signed with them. */
+/** A small OpenID provider: discovery, its public keys, and tokens signed with them. */
 export interface OpenIdProvider {
   readonly issuer: string
   /**
-   * A token with these claims beyond issuer, audience `berth`, a subject and one hour of validity; `undefined` leaves a
-   * claim out.
+   * Signs a token with these claims and the default ones: issuer, audience `berth`, a subject, and a validity of one
+   * hour. `undefined` omits a claim.
    */
   token(
     claims: { [claim: string]: unknown },
     signing?: { key?: SigningKey; expiresInSeconds?: number },
   ): Promise<string>
-  /** Publishes another key and signs with it from now on. */
+  /** Publishes another key and uses it from now on. */
   rotate(): Promise<void>
   /** A key that is never published. */
   strangeKey(): Promise<SigningKey>

@@ -4,8 +4,8 @@ import type { TestDatabase } from './database.ts'
 import { until } from './until.ts'
 
 /**
- * Runs `work` in an outage: statements on the tables wait for a lock, and their connections are terminated meanwhile.
- * After `failures` of them the tables are free again and the work can finish.
+ * Runs `work` during an outage: statements on the tables wait for a lock, and their connections are terminated. After
+ * `failures` of them the lock is released, so that `work` can finish.
  */
 export const runDuringOutage = <T>(
   database: Pick<TestDatabase, 'db'>,
@@ -13,7 +13,7 @@ export const runDuringOutage = <T>(
   work: () => Promise<T>,
 ): Promise<T> => failLockWaits(database, { lock: `LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`, failures }, work)
 
-/** The same for statements that wait for what `lock` locks. */
+/** Like `runDuringOutage`, for statements that wait for this lock. */
 export async function failLockWaits<T>(
   { db }: Pick<TestDatabase, 'db'>,
   { lock, failures }: { lock: string; failures: number },
@@ -21,12 +21,12 @@ export async function failLockWaits<T>(
 ): Promise<T> {
   const client = await db.pool.connect()
   try {
-    // On a busy machine the work takes longer than an idle transaction may.
+    // On a busy machine `work` takes longer than the limit for idle transactions.
     const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
     await client.query(`${begin}; ${lock}`)
     const result = work()
     let failed = 0
-    // Outside the transaction: inside, the view of waiting sessions would not change.
+    // Not in the transaction, where pg_stat_activity would not change.
     await until(
       async () => {
         const { rowCount } = await db.pool.query(
@@ -45,13 +45,13 @@ export async function failLockWaits<T>(
   }
 }
 
-/** One connection: two sockets, and whether it carries data. */
+/** A connection: two sockets, and whether it carries data. */
 interface Passage {
   readonly sockets: readonly [near: Socket, far: Socket]
   stranded: boolean
 }
 
-/** A TCP proxy in front of PostgreSQL that treats connections as networks do. It drops data silently. */
+/** A TCP proxy in front of PostgreSQL that imitates faults of networks. Data is dropped silently. */
 export class Door {
   readonly #target: URL
   readonly #passages = new Set<Passage>()
@@ -100,7 +100,7 @@ export class Door {
     }
   }
 
-  /** Present connections stay open but carry no more data; later ones work (a failover). */
+  /** Existing connections stay open but carry no more data; new ones work (a failover). */
   strand(): void {
     for (const passage of this.#passages) {
       passage.stranded = true

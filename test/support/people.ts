@@ -4,7 +4,7 @@ import { ask, data, type Json, type Result } from './client.ts'
 export interface Person {
   readonly token: string
   ask(query: string, variables?: object): Promise<Result & { status: number }>
-  /** The data of a query that must succeed. */
+  /** Returns the data of a query that must succeed. */
   data(query: string, variables?: object): Promise<Record<string, Json>>
 }
 
@@ -16,7 +16,7 @@ export const personWith = (url: string, token: string): Person => ({
   data: (query, variables) => data(url, query, variables, token),
 })
 
-/** The answer of a mutation with a result union. */
+/** Returns the result of a mutation with a result union. */
 export async function mutate(
   person: Person,
   field: string,

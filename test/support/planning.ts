@@ -111,7 +111,7 @@ export const placedOn = (name: string, given: Partial<Placement> = {}): Placemen
   ...given,
 })
 
-/** The changes that a leader hears of its starts, whose commands begin at once. */
+/** Returns the changes that a leader reads after its starts. Their commands begin at once. */
 export const followStarts = ({ state }: World, { starts }: Pick<Decisions, 'starts'>, nowMs: number): Change[] =>
   starts.flatMap(({ entry: { jobId, laneId, runId } }): Change[] => {
     const run = state.running.get(runId)
@@ -123,7 +123,7 @@ export const followStarts = ({ state }: World, { starts }: Pick<Decisions, 'star
     ]
   })
 
-/** The run of a job, whose command began at 0. */
+/** The run of a job whose command began at 0. */
 export const runningOf = (
   of: Lane,
   entry: Pick<Running, 'jobId' | 'runId' | 'run'>,

@@ -33,7 +33,7 @@ export class TestPool implements WorldView {
     this.machines.setNodes(nodes, this.nowMs)
   }
 
-  /** Advances the time, by which alone shares change if they count past use. */
+  /** Advances the time. If past use counts, shares change only by this. */
   moveTime(ms: number): void {
     this.nowMs += ms
     const { accounts } = this.machines
@@ -60,7 +60,7 @@ export class TestPool implements WorldView {
     return this.machines.accounts.share(account)
   }
 
-  /** Adds runs; by default each starts a second after the previous one. */
+  /** Adds runs. By default each starts a second after the previous one. */
   run(lane: Lane, on: readonly On[], more: Partial<Running> = {}): Running {
     const number = ++this.jobs
     const { cpuMillis, memoryBytes, infiniband } = lane.shape
@@ -75,7 +75,7 @@ export class TestPool implements WorldView {
     return running
   }
 
-  /** The runs that would be evicted for a job of this lane. */
+  /** Lists the runs that would be evicted for a job of this lane. */
   evict(of: Lane, more: Partial<Waiting> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }

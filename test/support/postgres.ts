@@ -17,7 +17,7 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL for the whole run, in a folder of its own, without fsync; migrated once. */
+/** Starts one PostgreSQL for all tests, in its own folder, without fsync, and migrates it once. */
 export default async function setup(project: TestProject) {
   const directory = await mkdtemp(join(await findFolder(), 'berth-test-'))
   await chmod(directory, 0o711) // Under root the server runs as another account and must get in.
@@ -50,7 +50,7 @@ export default async function setup(project: TestProject) {
   return stop
 }
 
-/** Autovacuum would find a table full or empty as it happens, so the plans of a test would depend on other tests. */
+/** Autovacuum updates statistics at any moment, so the plans of a test would depend on other tests. */
 async function keepStatistics(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -59,7 +59,7 @@ async function keepStatistics(url: string): Promise<void> {
   await client.end()
 }
 
-/** For the files of tests and of the processes that they start, which go with the folder. All accounts may write there. */
+/** Contains the files of tests and of the processes that they start. All accounts may write there. */
 async function createTemporary(directory: string): Promise<string> {
   const temporary = join(directory, 'tmp')
   await mkdir(temporary)
@@ -69,7 +69,7 @@ async function createTemporary(directory: string): Promise<string> {
 
 const endMsMax = 1_000
 
-/** When TERM or Ctrl-C ends the run: PostgreSQL is a session of its own, and its files may be in memory. */
+/** Runs when TERM or Ctrl-C ends the tests: PostgreSQL has its own session, and its files may be in memory. */
 function endAtOnce(directory: string): void {
   for (const file of globSync(join(directory, '**/postmaster.pid')))
     process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGQUIT')
@@ -82,8 +82,8 @@ const gibibyte = 1024 ** 3
 const memoryFolder = '/dev/shm'
 
 /**
- * In memory where enough is free: tests create and remove many files, among them whole clusters of PostgreSQL, and ext4
- * looks long for a free inode after files were deleted.
+ * In memory if enough is free: tests create and remove many files, such as whole clusters of PostgreSQL, and ext4 takes
+ * long to find a free inode after files were deleted.
  */
 async function findFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }))
@@ -92,7 +92,7 @@ async function findFolder(): Promise<string> {
 
 const watchEveryMs = 500
 
-/** Every account can read command lines. Collects those with a secret through the whole run. */
+/** Every account can read command lines. Collects those with a secret during all tests. */
 function watchCommandLines(password: string) {
   const exposed = new Set<string>()
   const commandLines = new CommandLines()

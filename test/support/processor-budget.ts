@@ -2,15 +2,15 @@ import type { Reporter, TestModule } from 'vitest/node'
 import { isWhole } from './whole.ts'
 
 /**
- * Prints the most expensive test files, and fails a run in which a file takes more processor time than it may: 20 s on a
- * quiet machine, and as the limit twice that, because a busy machine takes up to twice as long for the same work.
+ * Prints the most expensive test files, and fails if a file exceeds its processor time: 20 s on an idle machine. The
+ * limit is twice that, because a busy machine takes up to twice as long for the same work.
  */
 const secondsMax = 40
-/** Each start of a server process takes 2.6 s, and each page of a browser a second. */
+/** Each start of a server process takes 2.6 s, and each page of a browser one second. */
 const separateSecondsMax = 80
 const shown = 10
 
-/** Files that may take more, each for its reason. */
+/** Files with a higher limit, with the reason. */
 const larger: Readonly<Record<string, number>> = {
   'test/architecture.test.ts': 60, // the compiler reads all sources
   'test/backup/verify.test.ts': 80, // each verification starts a PostgreSQL of its own

@@ -25,18 +25,18 @@ import { root } from './sources.ts'
 type Call = CallExpression | NewExpression
 type Literal = Node & { text: string }
 
-/** The sources of the product as the compiler sees them: trees, names and types. Loaded once, closed by `using`. */
+/** The sources of the product as the compiler sees them: trees, names and types. Loaded once, and closed by `using`. */
 export interface Program extends Disposable {
   checker: Checker
   files: readonly SourceFile[]
   /** The declaration of a name, behind its imports. */
   named(name: Node): Named | undefined
   declarationOf(symbol: Named): Node | undefined
-  /** All values of the type of an expression, if the type lists them; of numbers one. */
+  /** All values of the type of an expression if the type lists them; one value for a number. */
   valuesOf(node: Node): readonly unknown[] | undefined
-  /** Calls of a function in the whole product. */
+  /** All calls of a function in the product. */
   callsOf(name: Identifier): readonly Call[]
-  /** The text of a literal or a name, and the parts of a list: the compiler's tree decodes them at each look. */
+  /** The text of a literal or a name, and the items of a list, which the compiler's tree decodes each time. */
   textOf(node: Literal): string
   itemsOf<Item extends Node>(list: readonly Item[]): readonly Item[]
   /** Texts and numbers that are the same in each evaluation, by the number of their symbol. */
@@ -69,7 +69,7 @@ export function openProgram(): Program {
   }
 }
 
-/** Remembers answers: each question takes a round trip to the compiler. */
+/** Caches answers, because each question takes a round trip to the compiler. */
 function remembered<Key, Answer>(ask: (key: Key) => Answer): (key: Key) => Answer {
   const answers = new Map<Key, Answer>()
   return (key) => {

@@ -1,6 +1,6 @@
 import type { Source } from './sources.ts'
 
-/** A comment, a string, a paragraph or a cell of a table, with its place. */
+/** A comment, a string, a paragraph or a cell of a table, with its position. */
 export interface Passage {
   path: string
   line: number
@@ -27,7 +27,7 @@ export function passagesOf({ path, lines }: Source): Passage[] {
 }
 
 interface Line {
-  /** Whether it begins a passage even directly below another one. */
+  /** true: it begins a passage even directly below another one. */
   begins: boolean
   text?: string
 }
@@ -55,7 +55,7 @@ function stringsOf(line: string): string[] {
   return [...strings].map(([, a, b, c]) => a ?? b ?? c ?? '').filter((text) => /^[A-Za-z].* /.test(text))
 }
 
-/** Habits that make a sentence hard to read, and what to write instead. */
+/** Patterns that make a sentence hard to read, with the remedy. */
 export const habits: readonly { habit: string; pattern: RegExp }[] = [
   {
     habit: 'odd verb: report, return, release, again',

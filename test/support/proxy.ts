@@ -1,18 +1,15 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/**
- * A proxy in front of servers that cuts connections, lets some kinds of them through no more, and may move to another
- * server.
- */
+/** A proxy in front of servers that cuts connections, blocks some kinds of them, and can move to another server. */
 export interface CuttingProxy {
   readonly url: string
-  /** Connections of these kinds are cut as soon as they show what they are. */
+  /** Connections of these kinds are cut as soon as they are recognised. */
   readonly blocked: Set<'websocket' | 'sse'>
-  /** How many connections of each kind were let through. */
+  /** Number of forwarded connections of each kind. */
   readonly passed: Record<'websocket' | 'sse', number>
-  /** Each connection ends once it has brought so many bytes of the server. */
+  /** Each connection is cut after this number of bytes from the server. */
   bytesMax: number
-  /** Cuts every connection without a word. */
+  /** Cuts every connection without a closing message. */
   cut(): void
   moveTo(url: string): void
   close(): Promise<void>
@@ -20,7 +17,7 @@ export interface CuttingProxy {
 
 const kinds = { websocket: /^upgrade: websocket/im, sse: /^accept: text\/event-stream/im } as const
 
-/** Each of the two connections ends with the other. `open`: those that have not ended. */
+/** Closes each of the two sockets when the other closes. `open`: sockets that are not closed. */
 export function tie(near: Socket, far: Socket, open: Set<Socket>): void {
   for (const [one, other] of [
     [near, far],
@@ -35,7 +32,7 @@ export function tie(near: Socket, far: Socket, open: Set<Socket>): void {
   }
 }
 
-/** `host`: the address of this machine that it listens on. */
+/** `host`: address of this machine to listen on. */
 export async function startProxy(target: string, host = '127.0.0.1'): Promise<CuttingProxy> {
   const open = new Set<Socket>()
   const blocked: CuttingProxy['blocked'] = new Set()

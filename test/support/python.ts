@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from './sources.ts'
 
-/** The client for Python, and the interpreters of this machine. */
+/** The Python client, and the interpreters of this machine. */
 
 const run = promisify(execFile)
 
@@ -19,13 +19,13 @@ export function findPython(program = 'import sys; sys.exit(sys.version_info < (3
   return null
 }
 
-/** Reports tests that cannot run, where everyone sees it. */
+/** Reports skipped tests in the output of the whole test run. */
 export function reportMissing(what: string, isMissing: boolean): boolean {
   if (isMissing) process.stderr.write(`SKIPPED: this machine has no ${what}\n`)
   return isMissing
 }
 
-/** The environment of a program in Python that uses the client of this repository and one server. */
+/** The environment of a Python program that uses the client of this repository and one server. */
 export function pythonEnv(url: string, config: string): NodeJS.ProcessEnv {
   const { PATH = '', HOME = '' } = process.env
   const source = join(pythonClient, 'src')
@@ -33,7 +33,7 @@ export function pythonEnv(url: string, config: string): NodeJS.ProcessEnv {
   return { PATH, HOME, PYTHONPATH: source, PYTHONPYCACHEPREFIX, BERTH_URL: url, XDG_CONFIG_HOME: config }
 }
 
-/** Runs a program in Python. Its output is in the error if it fails. */
+/** Runs a Python program. If it fails, the error contains its output. */
 export async function runPython(
   python: string,
   args: readonly string[],

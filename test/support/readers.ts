@@ -1,7 +1,7 @@
 import type { CallExpression } from 'typescript/unstable/ast'
 import { type Checker, type Type, TypeFlags } from 'typescript/unstable/sync'
 
-/** The members of a row that a reader uses, for each form of the row; empty: the reader lists no members. */
+/** Members of a row that the caller declares, for each form of the row; empty: the caller declares no members. */
 export type Reader = readonly ReadonlyMap<string, Member>[]
 
 export interface Member {
@@ -10,7 +10,7 @@ export interface Member {
   types: ReadonlySet<string>
 }
 
-/** The rows that a call of `query` promises. */
+/** The row type that a call of `query` declares. */
 export function readerOf(checker: Checker, call: CallExpression): Reader {
   const promised = checker.getTypeAtLocation(call)
   const rows = promised && argumentOf(checker, promised)

@@ -6,10 +6,10 @@ interface Statement {
 
 type Query = (...args: unknown[]) => unknown
 
-/** The lists that record the statements of a pool: its connections outlive a server. */
+/** Lists that record the statements of a pool, whose connections outlive a server. */
 const recorders = new WeakMap<Db['pool'], Set<string[]>>()
 
-/** Every statement passes a client of the pool, Prisma's too. */
+/** Every statement uses a client of the pool, including Prisma's. */
 function recordersOf(pool: Db['pool']): Set<string[]> {
   const known = recorders.get(pool)
   if (known) return known
@@ -31,7 +31,7 @@ function recordersOf(pool: Db['pool']): Set<string[]> {
   return lists
 }
 
-/** Each call of `begin` begins a list of the statements that follow, until `end`. */
+/** Each call of `begin` starts a list of the following statements, until `end`. */
 export function recordStatements(pools: readonly Db['pool'][]) {
   const begun: string[][] = []
   return {

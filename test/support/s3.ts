@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A server with the part of the protocol of S3 that Berth uses, without checks of signatures. BERTH_TEST_S3 is the URL of
- * another one, with the key and the secret as user and password, and with a bucket `berth-files`; it keeps what tests leave.
+ * A server with the part of the S3 protocol that Berth uses, without checking signatures. BERTH_TEST_S3: the URL of
+ * another server, with the key and the secret as user and password, and with a bucket `berth-files`. That server keeps
+ * the objects of tests.
  */
 export interface S3Server extends AsyncDisposable {
   settings: { endpoint: string; bucket: string; region: string; accessKeyId: string; secretAccessKey: string }

@@ -31,11 +31,11 @@ import { recordStatements } from './recorded-statements.ts'
 
 const liveConnectionsMax = 4
 const listConnectionsMax = 3
-/** Ordinary connections that the requests of one user use at the same time. */
+/** Maximum number of ordinary connections that the requests of one user use at the same time. */
 export const statementsPerUserMax = 2
 const behindDoorMax = 10
 
-/** The real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
+/** A real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
 export interface TestServer extends TestDomain {
   readonly url: string
   readonly feed: Feed
@@ -43,11 +43,11 @@ export interface TestServer extends TestDomain {
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
   readonly nodeWatch: NodeWatch
-  /** The proxy in front of the database, with `hasDoor`. */
+  /** The proxy in front of the database, if `hasDoor` is set. */
   readonly door: Door | null
-  /** Moves database time on. */
+  /** Advances database time. */
   moveTime(ms: number): Promise<void>
-  /** The text of every statement since `countStatements`, except those of the sequencer, which polls. */
+  /** Starts a list of the following statements, without those of the sequencer, which polls. */
   countStatements(): string[]
   /** Stops the server alone; safe to call before disposal. */
   stop(): Promise<void>
@@ -55,7 +55,7 @@ export interface TestServer extends TestDomain {
 
 export interface TestServerOptions extends TestDatabaseOptions {
   config?: Partial<ServerConfig>
-  /** The server reaches its database through a proxy that can be shut. */
+  /** true: the server reaches its database through a proxy that can be shut. */
   hasDoor?: boolean
   /** false: several users, with four-eyes approval. */
   singleUser?: boolean
@@ -67,11 +67,11 @@ export interface TestServerOptions extends TestDatabaseOptions {
   drainMsMax?: number
   connectionsMax?: number
   disk?: Pick<DiskWatch, 'findProblem'>
-  /** Executors that sessions reach. Default: none. */
+  /** Executors that sessions can reach. Default: none. */
   reached?: ReachedPools
   /** Default: a console that is not built. */
   console?: ConsoleFiles
-  /** The declaration of its pool, beyond the usual one. */
+  /** Fields of the declaration of its pool that differ from the default. */
   pool?: Partial<DeclaredPool>
   /** The caller; default: the local user. */
   authenticate?: (authorization: string | undefined, known: KnownCallers) => Viewer | null
@@ -84,7 +84,7 @@ interface KnownCallers {
   admin: Viewer
 }
 
-/** The token of a caller is the name of a user; without such a name the caller is the admin. */
+/** The token is the name of a user; any other token is that of the admin. */
 export const authenticateByName = (authorization: string | undefined, { users, admin }: KnownCallers): Viewer =>
   users.get(authorization?.replace('Bearer ', '') ?? '') ?? admin
 
@@ -115,7 +115,6 @@ const factDefaults = {
   links: [],
 }
 
-/** For all tests of the file that is being loaded. */
 export async function openTestServer(options?: TestServerOptions): Promise<TestServer> {
   const server = await startServer(options)
   afterAll(() => server[Symbol.asyncDispose]())
@@ -202,7 +201,7 @@ function openBehind({ url }: Door): Connections {
   return { db, more, close: () => db.close() }
 }
 
-/** Lists and streams, each with connections as in production. */
+/** Lists and streams, each with its own connections as in production. */
 function openReads(domain: Domain, { more }: Connections) {
   const [liveDb, listsDb] = [more('live', liveConnectionsMax), more('lists', listConnectionsMax)]
   const live = { ...domain, db: liveDb }
@@ -228,6 +227,5 @@ function startSequencer(domain: Domain): () => Promise<void> {
   }
 }
 
-/** The options that a test gives. */
 const defined = (options: Record<string, number | undefined>): Record<string, number> =>
   Object.fromEntries(Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

@@ -6,15 +6,15 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory that a test can fill to its last byte. */
+/** A file system in memory that a test can fill completely. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
   fill(): Promise<void>
-  /** Frees what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): Promise<void>
 }
 
-/** null: it cannot be mounted, since this needs root and is not possible in every container. */
+/** null: it cannot be mounted, because this requires root and is not possible in every container. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   const path = await mkdtemp(join(tmpdir(), 'berth-small-disk-'))
   try {

@@ -19,7 +19,7 @@ export function contentOf(content: Content): Buffer {
   return Buffer.from(typeof content === 'object' && 'mode' in content ? content.content : content)
 }
 
-/** A list of files as a client sends it. */
+/** Makes the list of files that a client sends. */
 export function listOf(files: Readonly<Record<string, Content>>, git: object | null = null) {
   const entries = Object.entries(files).map(([path, content]) => {
     if (isLink(content)) return { path, link: content.link }
@@ -42,7 +42,7 @@ export function listOfEntries(
 export const blobOf = (content: string | Buffer) =>
   Buffer.concat([Buffer.from(`${sha256(content)} ${Buffer.byteLength(content)}\n`), Buffer.from(content)])
 
-/** A body in pieces of odd sizes. */
+/** Divides a body into pieces of odd sizes. */
 export async function* bodyOf(...parts: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
   const whole = Buffer.concat(parts.map((part) => Buffer.from(part)))
   for (let at = 0; at < whole.length; at += 70_001) yield whole.subarray(at, at + 70_001)
@@ -50,7 +50,7 @@ export async function* bodyOf(...parts: readonly (string | Buffer)[]): AsyncGene
 
 export const limits = { bytesMax: 2 ** 30, filesMax: 50_000, userBytesMax: 20 * 2 ** 30 }
 
-/** Stores a snapshot with all of its missing blobs; answers its id and which it sent. */
+/** Stores a snapshot with its missing blobs. Returns its id and the hashes of the sent blobs. */
 export async function storeSnapshot(
   domain: Domain,
   viewer: Viewer,
@@ -100,7 +100,7 @@ export async function readFiles(sql: Sql, id: string): Promise<Record<string, un
   )
 }
 
-/** The domain with another `query` in its transactions. */
+/** Replaces `query` in the transactions of the domain. */
 export function withQuery(
   domain: Domain,
   query: (inner: Sql, ...statement: Parameters<Sql['query']>) => Promise<unknown[]>,

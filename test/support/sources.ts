@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** The repository as text, for tests that read it: every file that is committed or would be, and the typed documents. */
+/**
+ * The repository as text, for tests that read it: all files that are committed or untracked and not ignored, and the
+ * typed documents.
+ */
 export const root = join(import.meta.dirname, '../..')
 
 export interface Source {
@@ -14,7 +17,7 @@ export interface Source {
 
 const written = '(src|web|test|bench|prisma|simulate|examples)/.*\\.tsx?|[^/]*\\.ts'
 
-/** Made by `npm run generate`, and not committed. */
+/** true: made by `npm run generate`, and not committed. */
 export const typedDocuments = ['src/client/generated/', 'web/generated/']
 
 function repositoryPaths(): string[] {
@@ -51,8 +54,8 @@ export function importsOf({ path, text }: Source): string[] {
 }
 
 /**
- * Names that a file gives to what it exports, each once even if overloaded. A re-export counts only under a new name
- * (`export { a as b }`).
+ * Names of the exports of a file, each once even if overloaded. A re-export counts only under a new name (`export { a
+ * as b }`).
  */
 export function exportsOf({ text }: Source): string[] {
   const declared = text.matchAll(
@@ -75,7 +78,7 @@ export function exportsOf({ text }: Source): string[] {
   ]
 }
 
-/** Cycles of imports, each once. */
+/** Lists import cycles, each once. */
 export function findImportCycles(files: readonly Source[]): string[] {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
   const done = new Set<string>()
@@ -97,10 +100,10 @@ export function findImportCycles(files: readonly Source[]): string[] {
 /** Platform modules that executors use, as in ARCHITECTURE.md below its table. */
 const platformOfExecutors = 'bell blocks clock log loop serial slices stoppable troubles'.split(' ')
 
-/** Prefixes of paths that a room may import besides itself and the files of its parent folder. */
+/** Path prefixes that a room may import besides itself and the files of its parent folder. */
 export const rooms: ReadonlyMap<string, readonly string[]> = readRooms()
 
-/** The rows of ARCHITECTURE.md: `| \`domain/jobs\` | … | … | platform, limits |`. */
+/** Rows of the table in ARCHITECTURE.md: `| \`domain/jobs\` | … | … | platform, limits |`. */
 function readRooms(): ReadonlyMap<string, readonly string[]> {
   const rows = repository
     .find(({ path }) => path === 'ARCHITECTURE.md')
@@ -134,12 +137,12 @@ function enclosing(room: string): readonly string[] {
   return parts.map((_, i) => parts.slice(0, parts.length - i).join('/'))
 }
 
-/** The path of a room: all but the console lie in `src`. */
+/** Path of a room: only rooms of the console are not in `src`. */
 function locate(room: string): string {
   return /^web(\/|$)/.test(room) ? room : `src/${room}`
 }
 
-/** The room of a file: the longest that it lies in. `config.ts` is of the room `config`. */
+/** Finds the room of a file: the room with the longest path that contains it. `config.ts` is in the room `config`. */
 export function roomOf(path: string): string | undefined {
   const inside = path.replace(/^src\//, '').replace(/\.tsx?$/, '')
   return [...rooms.keys()]
@@ -147,7 +150,7 @@ export function roomOf(path: string): string | undefined {
     .toSorted((a, b) => b.length - a.length)[0]
 }
 
-/** `executors/executor.ts` is open to the rooms of `executors/`. */
+/** Rooms in `executors/` may import `executors/executor.ts`. */
 const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
 
 /** Imports of other rooms that ARCHITECTURE.md does not list, as `from → to`. */

@@ -20,12 +20,12 @@ import { freePort } from './berth-server.ts'
 import { startProxy } from './proxy.ts'
 import { until } from './until.ts'
 
-/** A primary and a standby by streaming replication, behind an address that a failover moves. */
+/** A primary and a standby with streaming replication, behind an address that a failover redirects. */
 export interface ReplicatedDatabase extends AsyncDisposable {
   readonly url: string
-  /** Commits of the primary wait for the standby. */
+  /** From now on, commits of the primary wait for the standby. */
   commitOnBoth(): Promise<void>
-  /** The standby gets no transaction of the primary from now on. */
+  /** From now on, the standby gets no transactions of the primary. */
   stopReplication(): Promise<void>
   /** Kills the primary and promotes the standby. */
   failOver(): Promise<void>
@@ -39,7 +39,7 @@ const run = promisify(execFile)
 interface Server {
   url: string
   stop(signal: NodeJS.Signals): Promise<void>
-  /** Without a checkpoint, as in a crash. */
+  /** Stops without a checkpoint, as in a crash. */
   kill(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function startReplicated(): Promise<ReplicatedDatabase> {
   }
 }
 
-/** A migrated database, whose server has stopped, so that its files can be copied. */
+/** Creates a migrated database and stops its server, so that its files can be copied. */
 async function createStopped(place: Place) {
   await rememberPort(place, await freePort())
   const server = await start(place, 'postgres')

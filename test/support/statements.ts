@@ -15,21 +15,21 @@ import { isRefused, isUnknown, unlessRefused, type Value } from './values.ts'
 export interface Statement {
   /** file:line */
   place: string
-  /** Every text that it may have: at least one for each branch of a condition. */
+  /** All texts that it may have: at least one for each branch of a condition. */
   texts: readonly string[]
   reader: Reader
-  /** `Sql` turns 64-bit integers into numbers; a plain client leaves them as text. */
+  /** true: `Sql` converts 64-bit integers to numbers; false: a plain client returns them as text. */
   parsesInt8: boolean
 }
 
 /**
- * Files that make `Sql` or pass its statements on, use a server before it has the schema, or copy every table by its name: they
- * have no statements over columns of tables.
+ * Files without statements over columns of tables: they create or pass on `Sql`, use a server before it has the schema,
+ * or copy every table by its name.
  */
 const apart =
   /src\/(backup\/(catalog|restore|take-backup|verify)|platform\/(db|tx|models|combined-reads|limited-db|migrate|wakeup|postgres\/postgres)|graphql\/rows\/list-reads)\.ts$/
 
-/** Every statement; throws with all statements whose text or rows the source does not tell. */
+/** Lists all statements. Throws with those whose text or rows are not known from the source. */
 export function statementsOf(program: Program): Statement[] {
   const hidden: string[] = []
   const statements = queriesOf(program).flatMap((query) => {
@@ -44,7 +44,7 @@ export function statementsOf(program: Program): Statement[] {
   return statements
 }
 
-/** `query` of an `Sql` or a client, called or not: a function that is passed on would be called out of sight. */
+/** `query` of an `Sql` or a client, called or not, because a function that is passed on would be called elsewhere. */
 const queriesOf = (program: Program): PropertyAccessExpression[] =>
   program.files
     .filter(({ fileName }) => !apart.test(fileName))
@@ -82,7 +82,7 @@ function textsOf(program: Program, call: CallExpression): string[] {
   return texts
 }
 
-/** The text in each branch that matters. */
+/** The text in each branch of a condition. */
 const branchesOf = (program: Program, call: CallExpression, counts: (evaluator: Evaluator) => boolean = () => true) =>
   runsOf((choices) => {
     const evaluator = new Evaluator(program, choices)

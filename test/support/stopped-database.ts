@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Bytes of a WAL segment: PostgreSQL stops when it has no room for the next one. */
+/** Size of a WAL segment in bytes: PostgreSQL stops when the disk has no space for the next one. */
 const segmentBytes = 16 * 1024 * 1024
 
-/** Stops the embedded PostgreSQL of a data directory whose disk is full, so that it cannot write WAL. */
+/** Stops the embedded PostgreSQL of a data directory when the disk is full, so that it cannot write WAL. */
 export async function stopDatabase(dataDir: string): Promise<void> {
   const home = join(dataDir, 'postgres')
   const [password, port] = await Promise.all([

@@ -5,12 +5,12 @@ import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 
 /**
- * A small server with Berth's protocols whose connections can be cut: it counts from `after` to `last`, `batch` numbers
- * a message.
+ * A small server with Berth's protocols, whose connections can be cut. It counts from `after` to `last`, with `batch`
+ * numbers per message.
  */
 export interface StreamServer {
   url: string
-  /** The variables of the subscriptions, in order. */
+  /** Variables of the subscriptions, in order. */
   readonly asked: { after?: string | null; lastLines?: number | null }[]
   readonly sent: () => number
   /** Cuts every connection without a closing message. */
@@ -20,7 +20,7 @@ export interface StreamServer {
 
 export interface StreamOptions {
   last: number
-  /** Bytes of padding in each message. */
+  /** Number of padding bytes in each message. */
   padding?: number
   closeCode?: number
   /** Every second subscription gets UNAVAILABLE, and after this many messages the connection is cut. */

@@ -2,20 +2,20 @@ import { inspect } from 'node:util'
 import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
 
 export interface UntilOptions {
-  /** Name of the condition, for the message. */
+  /** Name of the condition, for the error message. */
   what: string
   timeoutMs?: number
-  /** Reads the state that the message shows when the time is over. */
+  /** Returns the state to show in the error message. */
   seen?: () => unknown
 }
 
 const pollMs = { min: 10, max: 100 }
-/** Only what never happens takes so long, also on a machine that is ten times slower for a minute. */
+/** Long enough for everything that can happen, even on a machine that is ten times slower for a minute. */
 const timeoutMsDefault = 90_000
 
 /**
- * Waits for a condition that no event announces, and returns its first truthy value. All tests wait with it. A statement
- * that an overloaded machine does not answer in time is tried again.
+ * Polls a condition without an event, and returns its first truthy value. All tests use it to wait. Retries a statement
+ * that times out on an overloaded machine.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
@@ -37,7 +37,7 @@ export async function until<T>(
       const instead = seen ? `; instead: ${inspect(seen(), { depth: 5 })}` : ''
       throw new Error(`Waited ${timeoutMs} ms in vain until ${what}${instead}`, { cause })
     }
-    // A long wait polls less often: in the whole suite, polls would use much processor time.
+    // Polls less often during a long wait, to save processor time.
     const pauseMs = Math.min(Math.max(pollMs.min, waitedMs / 10), pollMs.max)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }

@@ -1,10 +1,10 @@
 import { type Node, SyntaxKind } from 'typescript/unstable/ast'
 import { Prisma } from '../../src/platform/generated/client.ts'
 
-/** Values of `evaluate.ts`: those of JavaScript, and those that only a run of the product knows. */
+/** Values of `evaluate.ts`: JavaScript values, and values that are known only at run time. */
 export type Value = unknown
 
-/** A value without a text: the error of putting it into a text names its origin. */
+/** A value without a text. Converting it to a text throws an error that names its origin. */
 export class Unknown {
   readonly #from: Node | string
   constructor(from: Node | string) {
@@ -18,7 +18,7 @@ export class Unknown {
   }
 }
 
-/** Thrown often, and caught by the evaluator: it is no error, because an error takes a stack trace. */
+/** Thrown often, and caught by the evaluator. Not an Error, because errors record a stack trace. */
 export class NotKnown {
   readonly value: Unknown
   constructor(value: Unknown) {
@@ -29,7 +29,7 @@ export class NotKnown {
   }
 }
 
-/** A branch that ends in a refusal has no result. */
+/** Thrown by a branch that always throws, which has no result. */
 export class Refused extends Error {
   override name = 'Refused'
 }
@@ -52,7 +52,7 @@ export const isUnknown = (value: Value): value is Unknown => value instanceof Un
 /** Marks an object that may have more members. */
 const open = Symbol('open')
 
-/** An object of which `rest` may have set any member. */
+/** Makes an object of which `rest` may have set any member. */
 export const extended = (object: object, rest: Value): object =>
   Object.assign(object, isUnknown(rest) ? { [open]: rest } : rest)
 
@@ -63,7 +63,7 @@ export function memberOf(object: Value, key: string | number, from: Node | strin
   return members[key] === undefined && members[open] ? new Unknown(from) : members[key]
 }
 
-/** The values of these names in the language and in the generated model. */
+/** Values of names of the language and of the generated model. */
 export const natives: Readonly<Record<string, Value>> = {
   Object,
   Math,

@@ -7,7 +7,7 @@ export interface ReceivedMessage {
   id: string
   headers: Record<string, string>
   body: string
-  /** The body, parsed after its signature was verified. */
+  /** The parsed body, after its signature was verified. */
   content: { type: string; timestamp: string; data: Record<string, unknown> }
 }
 
@@ -19,14 +19,14 @@ interface Answer {
 /** A receiver of webhooks that verifies each message with the library `standardwebhooks`. */
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string
-  /** Messages with a valid signature, in the order in which they came. */
+  /** Messages with a valid signature, in order of arrival. */
   readonly messages: readonly ReceivedMessage[]
-  /** Messages that the library refused. */
+  /** Messages that the library rejected. */
   readonly refused: readonly string[]
   secret: string
 }
 
-/** `answer` null: the receiver never answers. */
+/** `answer` null: the receiver never responds. */
 export async function startReceiver(
   secret: string,
   answer: (message: ReceivedMessage, count: number) => Answer | null = () => ({ status: 204 }),

@@ -27,7 +27,6 @@ export function registerEventsCommand(program: Command, cli: Cli): void {
   })
 }
 
-/** An event with its job. */
 type Line = Parameters<typeof formatEvent>[0] & { job: { id: string; name: string | null } }
 
 async function printLine({ terminal }: Cli, line: Line, output: Output): Promise<void> {

@@ -122,7 +122,6 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   closure: ['echo \'{"step": 100}\' | berth closure', 'berth closure --show'],
 }
 
-/** Adds its examples to the help of each command. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   for (const each of command.commands) addExamples(each, [...path, each.name()])
   const shown = examples[path.join(' ')]

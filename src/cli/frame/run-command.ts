@@ -18,7 +18,6 @@ type GivenParts = 'env' | 'cwd' | 'readStdin' | 'stdio' | 'becomeProgram' | 'rea
 
 /** The part of a process that a command needs. */
 export interface CommandHost extends Pick<Cli, GivenParts>, Pick<Streams, 'stdout' | 'stderr'> {
-  /** Calls `callback` before the process ends. */
   onExit: (callback: () => void) => void
   /** Calls `callback` on Ctrl-C, and then ends the process. */
   onInterrupt: (callback: () => void) => void

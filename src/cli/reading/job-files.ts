@@ -31,17 +31,19 @@ async function download(
   return cli.connection().download(address, { from, signal: cli.ended })
 }
 
-/** Maximum number of attempts in a row that bring no byte. */
+/** Maximum number of attempts in a row that receive no byte. */
 const attemptsMax = 6
 
-/** Waits before the next attempt of a download that was cut. Throws other errors, and that of the last attempt. */
+/**
+ * Waits before the next attempt of an interrupted download. Rethrows other errors, and the error of the last attempt.
+ */
 async function waitAfterCut(cli: Cli, error: unknown, attempt: number): Promise<void> {
   const waitMs = readRetryMs(error)
   if (waitMs === null || attempt + 1 >= attemptsMax) throw error
   await sleepFor(Math.max(waitMs, retryWaitMs(attempt)), cli.ended)
 }
 
-/** The content of a file. After a cut it goes on where it was: an artifact never changes. */
+/** The content of a file. Resumes after an interruption, because an artifact never changes. */
 async function* readFile(cli: Cli, artifactId: string, from = 0): AsyncGenerator<Uint8Array, void, void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -57,7 +59,10 @@ async function* readFile(cli: Cli, artifactId: string, from = 0): AsyncGenerator
   }
 }
 
-/** The files of a job. After a cut the file that was under way goes on by itself, and then the files after it. */
+/**
+ * The files of a job. After an interruption, resumes the current file alone, and then continues with the files after
+ * it.
+ */
 async function* readFiles(cli: Cli, jobId: string): AsyncGenerator<Incoming> {
   let after: string | undefined
   for (let attempt = 0; ; attempt++) {
@@ -103,7 +108,7 @@ export async function printFile(cli: Cli, { id }: Pick<File, 'id'>): Promise<voi
   for await (const piece of readFile(cli, id)) await cli.terminal.write(piece)
 }
 
-/** Where to write files. `overwrites`: existing files are replaced. */
+/** Where to write files. `overwrites`: replaces existing files. */
 interface Place {
   folder: string
   overwrites: boolean

@@ -10,7 +10,7 @@ import { exitCodes, Stop, unknownJob } from '../frame/exit.ts'
 import { waitUntilFinal } from '../showing/watch.ts'
 import { readEveryNode } from './pages.ts'
 
-/** Which files a job has, and when. */
+/** The files of a job, and when they are available. */
 
 const attempts = 6
 
@@ -22,7 +22,7 @@ export async function readArtifacts(cli: Cli, id: string): Promise<readonly Arti
   })
 }
 
-/** The newest artifact with the name, of these kinds. */
+/** Finds the newest artifact of these kinds with the name. */
 export async function findFile(
   cli: Cli,
   id: string,
@@ -34,7 +34,7 @@ export async function findFile(
   throw new Stop(exitCodes.notFound, `${path} is not a file of ${id}`, `"berth artifact ls ${id}" lists them`)
 }
 
-/** The same. Waits for the output files of the job if it lacks the file. */
+/** Like `findFile`, but waits for the output files of the job if it lacks the file. */
 export async function awaitFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
   try {
     return await findFile(cli, id, path)
@@ -46,10 +46,10 @@ export async function awaitFile(cli: Cli, id: string, path: string): Promise<Art
 }
 
 const pollMs = 500
-/** The server gives up files that it cannot read for about this time. */
+/** After about this time, the server gives up files that it cannot read. */
 const storingMsMax = 30 * 60_000
 
-/** Waits until the files that a job leaves at its end are stored. */
+/** Waits until the output files of the job are stored. */
 export async function waitForOutputs(cli: Cli, id: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const { job } = await cli.connection().request(OutputsPendingDocument, { id }, { attempts, signal: cli.ended })

@@ -34,7 +34,6 @@ export async function rememberJob(env: Env, url: string, id: string): Promise<vo
   await write().catch(() => undefined)
 }
 
-/** Replaces `@last` in the words before "--". */
 export async function replaceLast(words: readonly string[], env: Env, readUrl: () => string): Promise<string[]> {
   const end = words.includes('--') ? words.indexOf('--') : words.length
   if (!words.slice(0, end).includes(last)) return [...words]

@@ -25,7 +25,7 @@ export function berthExchange(client: Client): Exchange {
       forwardSubscription: (body, request) => ({
         subscribe(sink) {
           const leave = new AbortController()
-          // The exchange for persisted queries leaves only the hash in the body.
+          // The exchange for persisted queries sends only the hash in the body.
           const operation = { ...body, query: body.query ?? '' }
           const run = async () => {
             for await (const answer of readAnswers(client, operation, { kind: request.kind, signal: leave.signal })) {

@@ -26,7 +26,7 @@ export class ChannelBroken extends Error {
 }
 
 interface ChannelOptions {
-  /** Processes a received frame. The next frame is passed when the promise resolves. */
+  /** Processes a received frame. The next frame is processed when the promise resolves. */
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
   /** Called if the peer violates the protocol, or `take` fails. */
   onFailure: (error: Error) => void

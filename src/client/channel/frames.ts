@@ -24,11 +24,14 @@ export const kinds = {
 } as const
 /** Subprotocol of the WebSockets of sessions. */
 export const sessionProtocol = 'berth-session'
-/** The longest cut that a session surely survives. */
+/** The longest interruption that a session is sure to survive. */
 export const cutMsMax = 30_000
-/** How long both ends wait: one notices a cut late, because it last heard of the other at a ping, and a new connection takes a moment. */
+/**
+ * Time for which both ends wait. It is longer, because an end notices an interruption only at the next ping, and a new
+ * connection takes a moment.
+ */
 export const awayMsMax = cutMsMax + 10_000
-/** Codes with which the server closes a line that is over. */
+/** Codes with which the server closes a line that has ended. */
 export const closeCodes = { done: 1000, replaced: 4409, broken: 1002 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]
 

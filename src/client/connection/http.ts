@@ -78,7 +78,7 @@ async function post<Result>(
   }
 }
 
-/** Hashes of contents that the server lacks, and the URL to send them to; null: the server has all. */
+/** Hashes of contents that the server lacks, and the upload URL; null: the server has all contents. */
 export interface UploadAnswer {
   missing: readonly string[]
   uploadUrl: string | null
@@ -129,7 +129,7 @@ export async function upload(
 }
 
 export interface DownloadOptions {
-  /** The number of bytes to leave out. */
+  /** Number of bytes to skip. */
   from?: number
   signal?: AbortSignal | undefined
 }

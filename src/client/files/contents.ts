@@ -21,13 +21,13 @@ export const isHashed = (entry: HashedEntry): entry is HashedFile => 'sha256' in
 
 const pieceBytes = 256 * 1024
 
-/** A piece is valid until the next one is asked for: one buffer holds all of them. */
+/** A piece is valid until the next one is read, because all pieces share one buffer. */
 async function* readPieces(folder: string, { path, size }: { path: string; size: number }): AsyncGenerator<Buffer> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
     throw changedWhileRead(path)
   })
   try {
-    // One byte more than is left, to notice a file that has grown.
+    // Larger by one byte than the file, to notice that it has grown.
     const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size + 1))
     let left = size
     for (;;) {
@@ -42,7 +42,7 @@ async function* readPieces(folder: string, { path, size }: { path: string; size:
   }
 }
 
-/** Hashes the files, in their order, and reads those that the cache does not know. `onRead` gets the bytes of each piece. */
+/** Hashes the files in order, and reads those that are not in the cache. Calls `onRead` with the size of each piece. */
 export const hashFiles = (
   folder: string,
   entries: readonly FolderEntry[],
@@ -67,7 +67,10 @@ async function hashFile(folder: string, file: FolderFile, onRead: (bytes: number
   return hash.digest('hex')
 }
 
-/** The blobs of these files, each after a line with its hash and size. Throws FolderRefused if a file has changed. */
+/**
+ * Yields the blobs of these files, each after a line with its hash and size. Throws FolderRefused if a file has
+ * changed.
+ */
 export async function* packFiles(
   folder: string,
   files: readonly HashedFile[],

@@ -7,14 +7,14 @@ import ignore, { type Ignore } from 'ignore'
 import { inParallel } from './in-parallel.ts'
 
 /**
- * Finds the files of a snapshot: in a git tree those that git tracks or does not ignore, elsewhere all. `.berthignore`
- * in the folder, in git's syntax, leaves files out in both.
+ * Finds the files of a snapshot: in a git tree, tracked files and those that are not ignored; elsewhere, all files.
+ * `.berthignore` in the folder, in the syntax of `.gitignore`, excludes files in both cases.
  */
 
 export interface FolderOptions {
-  /** Patterns in git's syntax of files that come along although they are ignored. */
+  /** Patterns, in the syntax of `.gitignore`, of ignored files to include. */
   include?: readonly string[] | undefined
-  /** Further patterns of files to leave out. */
+  /** Further patterns of files to exclude. */
   exclude?: readonly string[] | undefined
 }
 
@@ -22,9 +22,9 @@ export interface FolderFile {
   path: string
   mode: number
   size: number
-  /** Changes with the content, but not always at once (hash-cache.ts). */
+  /** Changes with the content, but sometimes later (hash-cache.ts). */
   stamp: string
-  /** When the file was changed last. */
+  /** Time of the last change. */
   changedMs: number
 }
 
@@ -32,12 +32,12 @@ export type FolderEntry = { path: string; link: string } | FolderFile
 
 export const isLink = (entry: FolderEntry): entry is Extract<FolderEntry, { link: string }> => 'link' in entry
 
-/** The folder cannot become a snapshot, with the files at fault. */
+/** The folder cannot become a snapshot; names the files that prevent it. */
 export class FolderRefused extends Error {
   override name = 'FolderRefused'
-  /** One line for each file at fault, at most ten. */
+  /** One line for each of these files, at most ten. */
   readonly details: readonly string[]
-  /** The next step of the user. */
+  /** The next step for the user. */
   readonly remedy: string
 
   constructor(message: string, { details, remedy }: { details: readonly string[]; remedy: string }) {
@@ -64,7 +64,7 @@ export async function git(folder: string, args: readonly string[], maxBuffer = o
 export const isGitTree = async (folder: string): Promise<boolean> =>
   (await git(folder, ['rev-parse', '--is-inside-work-tree']))?.trim() === 'true'
 
-/** All files and links, ordered by path. Throws FolderRefused. */
+/** Lists all files and links, ordered by path. Throws FolderRefused. */
 export async function listFolder(folder: string, options: FolderOptions = {}): Promise<FolderEntry[]> {
   const rules = await readRules(folder, options)
   const paths = (await isGitTree(folder)) ? await listGitTree(folder, rules) : await walk(folder, rules)
@@ -80,7 +80,7 @@ export async function listFolder(folder: string, options: FolderOptions = {}): P
 
 const byPath = (a: FolderEntry, b: FolderEntry) => (a.path < b.path ? -1 : 1)
 
-/** A text is the path of a file that cannot be part of a snapshot, and why. */
+/** A text: the path of a file that cannot be part of a snapshot, and the reason. */
 async function readEntries(folder: string, paths: readonly string[], rules: Rules): Promise<(FolderEntry | string)[]> {
   const taken = [...new Set(paths)].filter(rules.takes)
   const read = await inParallel(taken, (path) => readEntry(folder, path))
@@ -92,7 +92,7 @@ async function readEntries(folder: string, paths: readonly string[], rules: Rule
 
 interface Rules {
   takes(path: string): boolean
-  /** true: nothing below the folder can belong to the snapshot. */
+  /** true: nothing below the folder can be part of the snapshot. */
   skips(directory: string): boolean
   readonly included: Ignore | null
 }
@@ -127,7 +127,7 @@ async function listGitTree(folder: string, rules: Pick<Rules, 'included'>): Prom
   return listed.map((name) => name.replace(/\/$/, ''))
 }
 
-/** A repository or submodule inside of the tree is listed by its own rules. An empty one was not checked out. */
+/** A repository or submodule inside of the tree has its own rules. An empty submodule was not checked out. */
 async function listNested(folder: string, path: string): Promise<string[]> {
   if ((await readdir(join(folder, path))).length === 0) return []
   const names = await listGitTree(join(folder, path), { included: null })
@@ -144,7 +144,7 @@ async function walk(folder: string, rules: Rules, below = ''): Promise<string[]>
   return paths
 }
 
-/** The entry; a text with the reason if it cannot be part of a snapshot; null: it was deleted. */
+/** Returns the entry; a text: the reason why it cannot be part of a snapshot; null: the file was deleted. */
 async function readEntry(folder: string, path: string): Promise<FolderEntry | string | null> {
   const stats = await lstat(join(folder, path), { bigint: true }).catch(() => null)
   if (stats === null) return path.includes('\ufffd') ? `${path}: its name is not in UTF-8` : null

@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path'
 import type { FolderFile } from './folder.ts'
 
 /**
- * Hashes of files of a folder that were read before, so that a file is not read again while its path, size, inode, and
- * times of change are the same. The file of the cache has a record for each file: the beginning of a hash of these
- * properties, and the SHA-256 of the content; at its end is the SHA-256 of the records.
+ * Hashes of files that were read before, so that a file is read again only if its path, size, inode or times of change
+ * differ. The cache file has a record for each file: the beginning of a hash of these properties, and the SHA-256 of
+ * the content. The SHA-256 of all records is at its end.
  */
 
 const keyBytes = 16
 const hashBytes = 32
 const recordBytes = keyBytes + hashBytes
 /**
- * A change may leave the stamp as it was: the clock of a file system has steps of up to two seconds, that of a file server
- * may differ from ours, and a write into a mapped file changes the stamp only with the first write after the system stored
- * the file, about 30 seconds apart.
+ * A change may keep the time of change: the clock of a file system has steps of up to two seconds, the clock of a file
+ * server may differ, and writes to a mapped file update the time only when the system stores the file, about every 30
+ * seconds.
  */
 const settledMs = 60_000
 const unusedMsMax = 30 * 86_400_000
@@ -32,7 +32,10 @@ export class HashCache {
     this.#known = known
   }
 
-  /** The cache of a folder among those in `cacheFolder`. A broken one is empty. Open it before the files are listed. */
+  /**
+   * Opens the cache of a folder in `cacheFolder`. A damaged cache counts as empty. Must be called before the files are
+   * listed.
+   */
   static async open(cacheFolder: string, folder: string): Promise<HashCache> {
     const name = digest(await realpath(folder)).toString('hex')
     const path = join(cacheFolder, `${name.slice(0, 2 * keyBytes)}${ending}`)
@@ -40,7 +43,7 @@ export class HashCache {
     return new HashCache(path, readRecords(file))
   }
 
-  /** undefined: the file has to be read. */
+  /** undefined: the file must be read. */
   find(file: FolderFile): string | undefined {
     const key = keyOf(file)
     const hash = this.#known.get(key)
@@ -52,7 +55,9 @@ export class HashCache {
     if (file.changedMs < this.#beganMs - settledMs) this.#found.set(keyOf(file), Buffer.from(sha256, 'hex'))
   }
 
-  /** Keeps what was found or added since it was opened. A folder that cannot be written has no cache. */
+  /**
+   * Stores the records that were found or added since the cache was opened. A folder that is not writable has no cache.
+   */
   async save(): Promise<void> {
     const isSame = this.#found.size === this.#known.size && this.#found.keys().every((key) => this.#known.has(key))
     try {
@@ -64,7 +69,7 @@ export class HashCache {
       await rename(temporary, this.#path)
       await removeUnused(folder)
     } catch {
-      // The next submission reads the files again.
+      // Without the cache, the next submission reads the files again.
     }
   }
 

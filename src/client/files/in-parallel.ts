@@ -1,6 +1,6 @@
 const workersMax = 16
 
-/** Applies the work to each item, several at a time; the results have the order of the items. */
+/** Runs `work` for several items at a time. Results have the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

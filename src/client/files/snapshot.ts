@@ -20,12 +20,12 @@ import {
 } from './folder.ts'
 import { HashCache } from './hash-cache.ts'
 
-/** Sends a folder as a snapshot, in the form that docs/files.md describes. */
+/** Uploads a folder as a snapshot, in the form that docs/files.md describes. */
 
 export interface UploadOptions extends FolderOptions {
-  /** A folder for hashes, so that unchanged files are not read again; default: all files are read. */
+  /** Folder for the hash cache, so that unchanged files are not read again; default: no cache. */
   cacheFolder?: string | undefined
-  /** Called while files are read and sent. */
+  /** Called while files are read and uploaded. */
   onProgress?: ((progress: UploadProgress) => void) | undefined
   signal?: AbortSignal | undefined
 }
@@ -37,7 +37,7 @@ export interface UploadProgress {
 }
 
 export interface UploadedSnapshot {
-  /** For `spec.snapshot`. */
+  /** Value for `spec.snapshot`. */
   id: string
   /** SHA-256 of the list of files. */
   hash: string
@@ -45,17 +45,18 @@ export interface UploadedSnapshot {
   bytes: number
   /** null: the folder is in no git tree. */
   git: GitFacts | null
-  /** Files whose contents the server did not have. */
+  /** Number of files whose contents the server did not have. */
   newFiles: number
-  /** Bytes of these. */
+  /** Total size of these files in bytes. */
   sentBytes: number
 }
 
 const attempts = 5
 
 /**
- * Sends what the server lacks of a folder and returns the snapshot, whose id goes into `spec.snapshot`. An upload that
- * breaks goes on after the files that arrived. Throws FolderRefused or RequestFailed.
+ * Uploads the files of a folder that the server lacks, and returns the snapshot, whose id is the value of
+ * `spec.snapshot`. An interrupted upload resumes after the files that were received. Throws FolderRefused or
+ * RequestFailed.
  */
 export async function uploadSnapshot(
   connection: Connection,
@@ -81,7 +82,7 @@ export async function uploadSnapshot(
   return { files: entries.length, bytes: totalBytes, git, ...sent }
 }
 
-/** Sends one file from within a run; returns the snapshot, for `publishArtifact`. */
+/** Uploads one file from within a run. Returns the snapshot for `publishArtifact`. */
 export async function uploadFile(
   connection: Connection,
   folder: string,
@@ -164,7 +165,7 @@ function checkLimits(found: readonly FolderEntry[], { maxSnapshotBytes, maxSnaps
 }
 
 const inMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
-/** A line of `.berthignore` that names this file alone. */
+/** A line of `.berthignore` that matches only this file. */
 const toPattern = (path: string) => `/${path.replace(/[*?[\]\\]/g, '\\$&')}`
 const sizeOf = (entry: FolderEntry) => (isLink(entry) ? 0 : entry.size)
 const sumSizes = (found: readonly FolderEntry[]) => found.reduce((sum, each) => sum + sizeOf(each), 0)

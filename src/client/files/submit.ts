@@ -4,11 +4,11 @@ import type { Client, SubmitJobAnswer } from '../jobs/client.ts'
 import { type UploadOptions, uploadSnapshot } from './snapshot.ts'
 
 export interface HereInput extends SubmitJobInput, Omit<UploadOptions, 'signal'> {
-  /** The folder of which the job gets a copy. */
+  /** The folder that is copied to the job. */
   here: string
 }
 
-/** Sends a folder and submits a job that runs in a copy of it, as `berth submit --here` does. */
+/** Uploads a folder and submits a job that runs in a copy of it, like `berth submit --here`. */
 export async function submit(
   client: Client,
   { here, include, exclude, cacheFolder, onProgress, ...input }: HereInput,

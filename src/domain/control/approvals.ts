@@ -125,7 +125,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
 /** Runs without a transaction, because usually no request has expired. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
-/** Checks the request again after locking the job, so a job that was decided in between is skipped. */
+/** Checks the request again after locking the job, so that a job with a decision is skipped. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
 WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) AND j.state = 'BLOCKED'

@@ -7,7 +7,7 @@ import type { ListedFile } from '../snapshots/file-list.ts'
 import { finalSql } from '../state.ts'
 import { chooseMediaType } from './media-types.ts'
 
-/** The output files of a run become artifacts, once, with one event. */
+/** Makes the output files of a run artifacts, once, with one event. */
 
 export interface OutputOrder {
   runId: string
@@ -31,7 +31,7 @@ export async function readOutputOrder(sql: Sql, runId: string): Promise<OutputOr
   return order ?? null
 }
 
-/** Those of these runs whose outputs are not stored yet. */
+/** Selects the runs whose outputs are not stored yet. */
 export async function readRunsWithOutputs(sql: Sql, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ id: string }>(
     `SELECT r.id FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = ANY($1::text[]) AND ${isDueSql}`,
@@ -42,10 +42,10 @@ export async function readRunsWithOutputs(sql: Sql, runIds: readonly string[]): 
 }
 
 interface Collected {
-  /** null: no file. */
+  /** null: the run has no files. */
   snapshotId: string | null
   files: readonly ListedFile[]
-  /** The files that were left out, with reasons; null: none. */
+  /** The skipped files, with reasons; null: none. */
   skipped: string | null
 }
 
@@ -102,7 +102,7 @@ const collectedSql = jobChangeSql({
   event: { run: '$2::int', message: '$3::text', metadata: '$4::text::jsonb' },
 })
 
-/** A file that the run had published itself under the same name stays one artifact. */
+/** A file that the run has already published under the same name stays a single artifact. */
 const insertSql = `
 INSERT INTO artifact (job_id, seq, run_id, run, snapshot_id, id, name, media_type, size_bytes, sha256, hash)
 SELECT $1, $2, $3, $4, $5, f.id, f.name, f.type, f.bytes, decode(f.sha256, 'hex'), decode(f.hash, 'hex')

@@ -9,14 +9,14 @@ import type { FoundOutput, OutputSource } from './found.ts'
 import { createPick, type OutputLimits, Skipped } from './selection.ts'
 
 /**
- * Stores the output files of a run that is over as a snapshot of its user, to which artifacts of the run point. The files
- * are read twice: for their hashes, so that sizes are counted and known contents found before anything is stored, and
- * then for the missing contents. Each step can be repeated: a collection that was cut off begins again, and finds the
- * contents that it stored. A file that changed between the two is left out, by name.
+ * Stores the output files of an ended run as a snapshot of its user, to which artifacts of the run point. The files are
+ * read twice: first for their sizes and hashes, so that limits are checked and known contents are not stored again, and
+ * then for the missing contents. Each step can be repeated: an interrupted collection starts again, and finds the
+ * contents that it stored. A file that changes between the two reads is skipped, and reported by name.
  */
 
 const triesMax = 3
-/** Each is another list to store. */
+/** Each round stores another list. */
 const changedMax = 5
 const fileMode = 0o644
 
@@ -80,7 +80,7 @@ interface Stored {
   files: readonly ListedFile[]
 }
 
-/** Stores the files again without those that changed, until none does. */
+/** Repeats the storing without changed files, until no file changes. */
 async function storeUnchanged(domain: Domain, order: OutputOrder, storing: Storing): Promise<Stored> {
   const changed = new Set<string>()
   for (let tries = 0; ; tries++) {
@@ -96,7 +96,7 @@ async function storeUnchanged(domain: Domain, order: OutputOrder, storing: Stori
   }
 }
 
-/** Returns the paths of files that changed meanwhile; then nothing refers to the files yet. */
+/** Returns the paths of files that changed during the storing; then nothing refers to the files yet. */
 async function storeFiles(
   domain: Domain,
   { userId }: OutputOrder,
@@ -126,16 +126,16 @@ async function* toStream(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-/** One file for each hash, by its path. */
+/** Maps paths to files, one file for each hash. */
 function findFiles(files: readonly ListedFile[], hashes: readonly string[]): Map<string, ListedFile> {
   const left = new Set(hashes)
   return new Map(files.filter(({ sha256 }) => left.delete(sha256)).map((file) => [file.path, file]))
 }
 
 interface Packing {
-  /** Files that were not read to their end. */
+  /** Files that were not read completely. */
   left: Map<string, ListedFile>
-  /** The file that is being read. */
+  /** Path of the file that is being read. */
   current: string | null
 }
 

@@ -17,6 +17,6 @@ const types: Readonly<Record<string, readonly string[]>> = {
 
 const byEnding = new Map(Object.entries(types).flatMap(([type, endings]) => endings.map((each) => [`.${each}`, type])))
 
-/** The media type by the ending of the name. */
+/** Returns the media type for the extension of the name. */
 export const chooseMediaType = (path: string): string =>
   byEnding.get(extname(path).toLowerCase()) ?? 'application/octet-stream'

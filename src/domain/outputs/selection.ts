@@ -2,19 +2,19 @@ import ignore from 'ignore'
 import { findPathTrouble } from '../snapshots/file-list.ts'
 import type { FoundOutput } from './found.ts'
 
-/** Which files of a run become artifacts, and why others that its job wants do not. */
+/** Selects the files of a run that become artifacts, and explains why others are skipped. */
 
 export interface OutputLimits {
   bytesMax: number
   filesMax: number
-  /** Maximum of all contents of a user. */
+  /** Maximum total size of the contents of a user. */
   userBytesMax: number
 }
 
 const namedMax = 20
 const nameCharactersMax = 200
 
-/** Reasons why files were left out, of which the first are named. */
+/** Maximum number of skipped files that are named for each reason. */
 export class Skipped {
   readonly #named: string[] = []
   #count = 0
@@ -28,7 +28,7 @@ export class Skipped {
     if (this.#named.length < namedMax) this.#named.push(sentence)
   }
 
-  /** null: nothing was left out. */
+  /** null: no file was skipped. */
   get text(): string | null {
     const more = this.#count - this.#named.length
     if (this.#count === 0) return null
@@ -36,7 +36,7 @@ export class Skipped {
   }
 }
 
-/** Picks files in the order in which they are found, up to the limits. */
+/** Selects files in the order in which they are found, up to the limits. */
 export function createPick(
   patterns: readonly string[],
   { bytesMax, filesMax }: Pick<OutputLimits, 'bytesMax' | 'filesMax'>,

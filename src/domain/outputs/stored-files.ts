@@ -11,7 +11,7 @@ export interface StoredFile {
   mediaType: string
   size: number
   sha256: string
-  /** The user who owns its content. */
+  /** Owner of the content. */
   userId: string
 }
 
@@ -30,7 +30,7 @@ export async function readStoredFile(sql: Sql, artifactId: string): Promise<Stor
 
 export const filesPerPage = 10_000
 
-/** The newest file of each name, a page in the order of the bytes of the names. */
+/** Reads the newest file of each name, one page at a time, ordered by the bytes of the names. */
 export const readFilesOfJob = (sql: Sql, jobId: string, after = ''): Promise<StoredFile[]> =>
   sql.query<StoredFile>(
     `SELECT DISTINCT ON (a.name COLLATE "C") ${columns} FROM artifact a JOIN snapshot s ON s.id = a.snapshot_id
@@ -54,7 +54,7 @@ export async function* readFileContent(
 
 const fileMode = 0o644
 
-/** The files of a job whose names are after `after`. `first` is the first page of all. They belong to one user. */
+/** Packs the files of a job whose names follow `after`; all belong to one user. `first`: the first page. */
 export async function* packFilesOfJob(
   { db, objects, time }: Domain,
   jobId: string,
@@ -66,13 +66,13 @@ export async function* packFilesOfJob(
     yield Buffer.from(piece)
 }
 
-/** A name that is below another file is left out: it was a folder in another run. */
+/** Skips a name below another file, which was a folder in another run. */
 async function* listEntries(
   sql: Sql,
   jobId: string,
   { first, after }: { first: readonly StoredFile[]; after: Buffer },
 ): AsyncGenerator<ListedFile> {
-  /** The files before, below which a later name may be. */
+  /** Earlier files, which may be parents of later names. */
   let above: string[] = []
   for (let page = first; page.length > 0; page = await readFilesOfJob(sql, jobId, page.at(-1)?.path)) {
     for (const file of page) {

@@ -10,14 +10,14 @@ import { snapshotNotFound } from './snapshots.ts'
 type Entries = Iterable<SnapshotEntry> | AsyncIterable<SnapshotEntry>
 type Packer = ReturnType<typeof createTarPacker>['controller']
 
-/** Entries whose contents are read with one statement. */
+/** Maximum size and number of the entries whose contents one statement reads. */
 const batchBytesMax = 1024 * 1024
 const batchEntriesMax = 250
 const folderMode = 0o755
 
-/** Where the files of an archive go; the reader of an archive without a target decides it. */
+/** Owner and location of the files of an archive. Without it, the reader of the archive decides. */
 export interface ArchiveTarget {
-  /** A relative path. The archive has the folder as well. */
+  /** A relative path. The archive contains this folder as well. */
   folder: string
   uid: number
   gid: number
@@ -29,7 +29,7 @@ export async function readSnapshotId(sql: Sql, jobId: string): Promise<string | 
   return row?.id ?? null
 }
 
-/** The files and folders of a complete snapshot as a tar, read while it is sent. `mtime`: of all its files. */
+/** Packs the files and folders of a complete snapshot as a tar while it is sent. `mtime`: time of all files. */
 export async function* readArchive(
   sql: Sql,
   snapshotId: string,
@@ -47,7 +47,7 @@ export async function* readArchive(
   })
 }
 
-/** Files of one user as a tar, read while it is sent. */
+/** Packs files of one user as a tar while it is sent. */
 export async function* packEntries(
   sql: Sql,
   userId: string,
@@ -74,11 +74,11 @@ interface Adding {
   objects: ObjectStore | undefined
   userId: string
   packer: Packer
-  /** '': the paths begin with the first names of the snapshot. */
+  /** Prefix of all paths; '': none. */
   folder: string
-  /** Fields of all headers. */
+  /** Header fields that all entries share. */
   shared: { mtime: Date; uid?: number; gid?: number }
-  /** The folders that the archive has. */
+  /** Folders that the archive already contains. */
   made: Set<string>
 }
 
@@ -91,7 +91,7 @@ async function addAll(adding: Adding, entries: Entries): Promise<void> {
   adding.packer.finalize()
 }
 
-/** Batches of neighbours; a large file counts as a chunk. */
+/** Divides entries into batches, in order. A large file counts as one chunk. */
 async function* divide(entries: Entries): AsyncGenerator<SnapshotEntry[]> {
   let batch: SnapshotEntry[] = []
   let bytes = 0
@@ -121,7 +121,7 @@ async function addEntry(adding: Adding, each: SnapshotEntry, contents: ReadonlyM
   await file.close()
 }
 
-/** A folder that an archive does not name would belong to the one who unpacks it. */
+/** Adds the folder, because otherwise it would belong to the account that unpacks the archive. */
 async function addFolder(adding: Adding, path: string): Promise<void> {
   if (path === '.' || adding.made.has(path)) return
   adding.made.add(path)

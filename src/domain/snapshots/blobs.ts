@@ -11,9 +11,9 @@ import { isFile, type ListedFile, parseList, type SnapshotEntry } from './file-l
 import { completeSnapshot, type SnapshotOwner, snapshotNotFound } from './snapshots.ts'
 
 /**
- * Blobs in rows of `chunkBytes`. Each is stored in transactions of its own while the pack arrives, so an upload that breaks
- * keeps what was sent, and no transaction lasts as long as an upload. A blob counts once it is complete. With `files.s3`
- * the content of a blob of several chunks is an object there, whose key is stored before it.
+ * Stores blobs in rows of `chunkBytes`. While the pack arrives, each blob is stored in its own transactions, so an
+ * interrupted upload keeps the blobs that were received, and no transaction takes as long as an upload. Only a complete
+ * blob counts. With `files.s3`, a blob of several chunks is stored as an object there, after its key was stored here.
  */
 
 export const chunkBytes = 256 * 1024
@@ -25,7 +25,7 @@ const headingForm = /^([0-9a-f]{64}) (\d{1,15})\n$/
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** A chunk as it is stored: compressed if that is shorter. */
+/** A chunk as stored: compressed if that makes it shorter. */
 async function pack(chunk: Buffer): Promise<Buffer> {
   const packed = await compress(chunk)
   return packed.length < chunk.length ? packed : chunk
@@ -41,8 +41,8 @@ interface Heading {
 }
 
 /**
- * Stores the blobs of a pack and completes the snapshot. A pack has, for each blob, a line `SHA-256 SIZE` and its bytes.
- * Throws InvalidInput that names the file of a blob that is not as listed.
+ * Stores the blobs of a pack and completes the snapshot. For each blob a pack has a line `SHA-256 SIZE` and the bytes.
+ * Throws InvalidInput with the name of the file whose blob differs from the list.
  */
 export async function storePack(domain: Domain, owner: SnapshotOwner, body: AsyncIterable<Uint8Array>): Promise<void> {
   const entries = await readSnapshotEntries(domain.db.sql, owner)
@@ -118,7 +118,7 @@ class BlobWriter {
   }
 }
 
-/** The row of the snapshot is locked against its removal; a complete one needs no further blob. */
+/** Locks the row of the snapshot against its removal. A complete snapshot needs no further blobs. */
 const placeSql = 'SELECT id, user_id FROM snapshot WHERE id = $1 AND completed_at IS NULL FOR KEY SHARE'
 
 const storeBatchSql = `
@@ -137,7 +137,10 @@ stored AS (
 INSERT INTO blob_chunk (blob_id, start_offset, data)
 SELECT stored.id, 0, substring($3::bytea FROM piece.start::int + 1 FOR piece.length) FROM stored JOIN piece USING (hash)`
 
-/** Stores a blob of several chunks: it is complete, and can be found, once the last is stored and its hash is right. */
+/**
+ * Stores a blob of several chunks. It is complete, and can be found, when the last chunk is stored and its hash is
+ * correct.
+ */
 async function storeLarge(
   { db, objects }: Domain,
   { snapshotId }: SnapshotOwner,
@@ -169,8 +172,8 @@ async function storeLarge(
 }
 
 /**
- * Leaves a blob alone that is complete after all: the answer of the database was lost. The row may be removed already, with
- * its object, and the store may have kept the object only afterwards.
+ * Does not change a blob that is complete although the response of the database was lost. The row may already be
+ * removed together with its object, which the store may have written later.
  */
 const abandonSql = `
 WITH abandoned AS (UPDATE blob SET snapshot_id = NULL WHERE id = $1 AND NOT complete)
@@ -178,7 +181,7 @@ INSERT INTO removed_object (key) SELECT $2
 WHERE $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM blob WHERE id = $1 AND complete)
 ON CONFLICT (key) DO UPDATE SET remove_at = excluded.remove_at`
 
-/** The content of a file in chunks. Throws InvalidInput at its end if it is not as listed. */
+/** Yields the content of a file in chunks. Throws InvalidInput at its end if it differs from the list. */
 async function* takeChunks(reader: ByteReader, file: Heading): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   for (let start = 0; start < file.size; start += chunkBytes) {
@@ -201,8 +204,8 @@ async function writeChunks(db: Db, blobId: number, chunks: AsyncIterable<Buffer>
 }
 
 /**
- * Stores the chunks of one blob, several with one statement, while the next ones arrive. These statements do not wait for
- * the disk: the one that makes the blob complete does, and the disk has the earlier ones by then.
+ * Stores the chunks of one blob, several per statement, while the next ones arrive. These statements do not wait for
+ * the disk; only the statement that completes the blob does, which also makes the earlier ones durable.
  */
 class ChunkWriter {
   readonly #db: Db
@@ -211,7 +214,7 @@ class ChunkWriter {
   #batch: Buffer[] = []
   #bytes = 0
   #written: Promise<unknown> = Promise.resolve()
-  /** Chunks that are stored as they are, because one before did not become shorter. */
+  /** Position in a group of chunks that are stored uncompressed, because an earlier one did not become shorter. */
   #unpacked = 0
 
   constructor(db: Db, blobId: number) {
@@ -232,7 +235,7 @@ class ChunkWriter {
     await this.#written
   }
 
-  /** Waits for the batch before. */
+  /** Waits for the previous batch. */
   async #flush(): Promise<void> {
     const batch = this.#batch
     this.#batch = []
@@ -246,7 +249,7 @@ class ChunkWriter {
   }
 }
 
-/** After a chunk that did not become shorter, only one chunk in this many is compressed. */
+/** After a chunk that did not become shorter, only one in this many chunks is compressed. */
 const packedOnce = 8
 
 const storeChunksSql = `
@@ -255,7 +258,7 @@ SELECT $1, $2::bigint + (n - 1) * ${chunkBytes},
   substring($3::bytea FROM (sum(length) OVER (ORDER BY n) - length)::int + 1 FOR length)
 FROM unnest($4::int[]) WITH ORDINALITY AS p(length, n)`
 
-/** The entries of a list that has arrived. */
+/** Reads the entries of a list that is stored. */
 export async function readSnapshotEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<SnapshotEntry[]> {
   const [row] = await sql.query<{ list: Buffer | null }>('SELECT list FROM snapshot WHERE id = $1 AND user_id = $2', [
     snapshotId,
@@ -273,7 +276,7 @@ interface ChunkRow {
 
 const fileChunksPerRead = 8
 
-/** The content of a file, in pieces, from `first` on: the beginning of a chunk. */
+/** Yields the content of a file from `first` on, the beginning of a chunk. */
 export async function* readBlob(
   sql: Sql,
   userId: string,
@@ -304,7 +307,7 @@ async function readObjectKey(sql: Sql, userId: string, sha256: string): Promise<
   return row?.key ?? null
 }
 
-/** The contents of files of one chunk, by their hash. */
+/** Reads the contents of files of one chunk, by hash. */
 export async function readSmallBlobs(
   sql: Sql,
   userId: string,

@@ -11,7 +11,7 @@ export class ByteReader {
     this.#pieces = body[Symbol.asyncIterator]()
   }
 
-  /** The next line with its end; null: the stream is over. */
+  /** Returns the next line with its newline; null: the stream has ended. */
   async line(bytesMax: number): Promise<Buffer | null> {
     const parts: Buffer[] = []
     for (let length = 0; ; ) {
@@ -26,7 +26,7 @@ export class ByteReader {
     }
   }
 
-  /** The next bytes; fewer at the end of the stream. */
+  /** Returns the next bytes; fewer at the end of the stream. */
   async take(bytes: number): Promise<Buffer> {
     const parts: Buffer[] = []
     for (let left = bytes; ; ) {
@@ -43,7 +43,7 @@ export class ByteReader {
     return cut
   }
 
-  /** Only when nothing is left of the last piece. */
+  /** Requires that the last piece is used up. */
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#pieces.next()
     if (done) return false

@@ -4,8 +4,8 @@ import { yieldAlone } from '../../platform/slices.ts'
 import { InvalidInput } from '../errors.ts'
 
 /**
- * The list of a snapshot, as docs/files.md describes it: a line of JSON with facts of git, then a line for each file or
- * link. A list is checked when it arrives, so that unpacking it can write nothing outside of a folder.
+ * The list of a snapshot (docs/files.md): a line of JSON with facts of git, then a line for each file or link. A list
+ * is checked when it arrives, so that unpacking it cannot write outside of the folder.
  */
 
 export interface ListedFile {
@@ -32,7 +32,7 @@ export interface FileList {
   text: Buffer
 }
 
-/** Properties of a list that its sender announced. */
+/** Properties of a list that the client announced. */
 export interface Announced {
   hash: string
   files: number
@@ -40,12 +40,12 @@ export interface Announced {
 }
 
 export const diffBytesMax = 1024 * 1024
-/** Linux takes 4,096 bytes, with the folder of the copy. */
+/** Linux allows 4,096 bytes, including the folder of the copy. */
 const pathBytesMax = 3_500
 const nameBytesMax = 255
-/** Names in a path, also in one to which links lead, so that a list of any form is checked in time. */
+/** Maximum number of names in a path, also in the target of links, so that checking a list takes limited time. */
 const partsMax = 128
-/** JSON may write a byte as \u0000. */
+/** JSON can encode a byte as \u0000. */
 const lineBytesMax = 64 * 1024
 const headingBytesMax = 6 * diffBytesMax
 const listBytesMax = 32 * 1024 * 1024
@@ -76,7 +76,7 @@ const heading = z.strictObject({
 })
 
 export const sha256Form = /^[0-9a-f]{64}$/
-/** Reads a list and checks it against what was announced. Throws InvalidInput that names the entry. */
+/** Reads a list and compares it with the announced properties. Throws InvalidInput that names the entry. */
 export async function readFileList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
   const text = await readText(body, announced)
   if (hash('sha256', text) !== announced.hash) throw refuse('The list has another SHA-256 than was announced')
@@ -113,7 +113,7 @@ async function readText(body: AsyncIterable<Uint8Array>, { files }: Announced): 
   return Buffer.concat(pieces, bytes)
 }
 
-/** The list of files that are in no git tree. */
+/** Makes the list of files outside of a git tree. */
 export const formatList = (files: readonly ListedFile[]): string =>
   [{ git: null }, ...files].map((line) => `${JSON.stringify(line)}\n`).join('')
 
@@ -128,7 +128,7 @@ function readHeading(line: Buffer): GitFacts | null {
   return parsed.success ? (parsed.data.git ?? null) : refuseLine(line, 1)
 }
 
-/** null: not valid. A schema would take ten times as long for 50,000 entries. */
+/** Parses an entry; null: invalid. A schema would take ten times as long for 50,000 entries. */
 function readEntry(line: Buffer): SnapshotEntry | null {
   const given = parseJson(line)
   if (typeof given !== 'object' || given === null) return null
@@ -164,7 +164,7 @@ function checkEntry(each: SnapshotEntry): SnapshotEntry {
 
 const controlCharacters = /\p{Cc}/u
 
-/** Why a path cannot be in a snapshot; null: it can. */
+/** Returns why a path cannot be part of a snapshot; null: it can. */
 export function findPathTrouble(name: string): string | null {
   if (name.startsWith('/')) return 'is an absolute path'
   if (controlCharacters.test(name)) return 'has a control character in its name'
@@ -224,14 +224,14 @@ async function checkTree(entries: readonly SnapshotEntry[], announced: Announced
     )
 }
 
-/** Returns when the slice began. */
+/** Returns the start time of the current slice. */
 async function yieldAfterSlice(beganMs: number): Promise<number> {
   if (performance.now() - beganMs < sliceMs) return beganMs
   await yieldAlone()
   return performance.now()
 }
 
-/** `before`: a path that was checked before; the folders of both are checked once. */
+/** `before`: a path that was already checked; its folders are not checked again. */
 function findEntryAbove(name: string, byPath: ReadonlyMap<string, SnapshotEntry>, before: string): string | null {
   for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
     const folder = name.slice(0, end)
@@ -241,19 +241,22 @@ function findEntryAbove(name: string, byPath: ReadonlyMap<string, SnapshotEntry>
   return null
 }
 
-/** The place to which a link leads. */
+/** The target of a link. */
 interface Place {
   path: string
-  /** Names in the path. */
+  /** Number of names in the path. */
   parts: number
-  /** Links on the way. */
+  /** Number of links on the way. */
   followed: number
 }
 
 const outside = 'that leads outside of the folder, or in a circle'
 const tooDeep = `that leads to a path of more than ${partsMax} parts or ${pathBytesMax} bytes`
 
-/** Follows links as the system would, also through other links: `..` behind a link leaves the folder that it leads to. */
+/**
+ * Resolves links like the system, also through other links: `..` after a link refers to the parent of the link's
+ * target.
+ */
 class Links {
   readonly #byPath: ReadonlyMap<string, SnapshotEntry>
   readonly #places = new Map<string, Place>()
@@ -267,7 +270,9 @@ class Links {
     return typeof found === 'string' ? found : null
   }
 
-  /** Returns the reason if the link leads nowhere. `depth`: links that are being followed. */
+  /**
+   * Returns a text with the reason if the link has no valid target. `depth`: number of links that are being followed.
+   */
   #follow({ path: name, link }: ListedLink, depth: number): Place | string {
     const known = this.#places.get(name)
     if (known) return known

@@ -3,7 +3,7 @@ import type { Viewer } from '../access.ts'
 import type { Violation } from '../errors.ts'
 import type { SubmissionInput } from '../input.ts'
 
-/** Snapshots that submissions name. */
+/** Snapshots that submissions use. */
 
 export interface KnownSnapshot {
   id: string

@@ -4,15 +4,15 @@ import type { Domain } from '../domain.ts'
 import { lockUser } from '../user-lock.ts'
 
 /**
- * Removes snapshots that no job or artifact has named for seven days, and those whose upload did not end within a day. The
- * foreign keys keep a snapshot that is named meanwhile.
+ * Removes snapshots that no job or artifact has used for seven days, and those whose upload did not finish within a
+ * day. Foreign keys keep a snapshot that is used again meanwhile.
  */
 
 const removalsPerPass = 100
 const objectsPerPass = 1_000
-/** Failures after which the store counts as unavailable. */
+/** Number of failures after which the store counts as unavailable. */
 const objectFailuresMax = 10
-/** Files of the snapshots that one statement reads. */
+/** Number of files in the snapshots that one statement reads. */
 const heirFilesMax = 1_000_000
 
 export async function sweepSnapshots(domain: Domain): Promise<void> {
@@ -26,7 +26,7 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
   await removeObjects(domain)
 }
 
-/** After a restore without chunks: snapshots without all of their blobs are incomplete, so no new job may name them. */
+/** After a restore without chunks: marks snapshots that lack blobs as incomplete, so that no new job can use them. */
 export async function forgetContents(sql: Sql): Promise<void> {
   await sql.query('DELETE FROM blob WHERE object_key IS NULL')
   await sql.query(`UPDATE snapshot s SET completed_at = NULL, blobs = ARRAY(SELECT b.id FROM blob b WHERE b.id = ANY(s.blobs))
@@ -65,7 +65,7 @@ async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
       const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heirs])
       if (held?.left === 0) break
     }
-    // No longer complete, because its chunks are removed from now on: an upload must not count on it.
+    // Marks the blobs as incomplete, because their chunks will be removed and an upload must not rely on them.
     await sql.query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE snapshot_id = $1', [snapshotId])
     await sql.query('DELETE FROM snapshot WHERE id = $1', [snapshotId])
   })
@@ -99,8 +99,8 @@ objects AS (
 SELECT 1 FROM removed`
 
 /**
- * After the blobs: no row names the object any more. A key is forgotten once its object is gone. One that cannot be
- * removed is tried again later, after the others.
+ * Runs after the removal of blobs, when no row has the key of the object. The key is deleted after its object. An
+ * object that cannot be removed is retried later, after the others.
  */
 async function removeObjects({ db: { sql }, objects }: Domain): Promise<void> {
   if (!objects) return
@@ -126,7 +126,7 @@ interface Heir {
   files: number
 }
 
-/** Snapshots of the same user, the newest first. */
+/** Reads the other snapshots of the user, newest first. */
 const readHeirs = (sql: Sql, { snapshotId, userId }: Due): Promise<Heir[]> =>
   sql.query<Heir>('SELECT id, files FROM snapshot WHERE user_id = $1 AND id <> $2 ORDER BY created_at DESC', [
     userId,

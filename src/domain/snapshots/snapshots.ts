@@ -22,15 +22,15 @@ import {
 } from './file-list.ts'
 
 /**
- * A snapshot arrives in three steps: it is announced, its list is sent, and then the blobs that its user has not sent
- * before. A job may name it once it is complete. All rows belong to one user, whose row is locked by each step that
- * relates snapshots to blobs, so that a removal (removal.ts) meets no half of a step.
+ * A snapshot is uploaded in three steps: announcement, list, and the blobs that its user has not sent before. A job may
+ * use it when it is complete. All rows belong to one user. Each step that relates snapshots to blobs locks the row of
+ * the user, so that a removal (removal.ts) sees a step completely or not at all.
  */
 
 export interface SnapshotLimits {
   bytesMax: number
   filesMax: number
-  /** Maximum of all contents of a user. */
+  /** Maximum total size of the contents of a user. */
   userBytesMax: number
 }
 
@@ -50,7 +50,7 @@ export interface AnnouncedSnapshot {
   isComplete: boolean
 }
 
-/** Begins a snapshot, or finds that of the same list. A complete one is kept for seven days more. */
+/** Announces a snapshot, or finds the one with the same list. A complete one is kept for another seven days. */
 export async function createSnapshot(
   domain: Domain,
   viewer: Viewer,
@@ -76,7 +76,7 @@ export async function createSnapshot(
   })
 }
 
-/** The user who owns what the viewer sends: that of its job, if the viewer is a run. */
+/** Returns the owner of uploaded contents: the viewer or, if the viewer is a run, the user of its job. */
 export async function findSenderOwner({ db }: Domain, viewer: Viewer): Promise<string> {
   if (viewer.run === null) {
     demand(viewer, 'job.submit')
@@ -91,14 +91,14 @@ export async function findSenderOwner({ db }: Domain, viewer: Viewer): Promise<s
 
 interface Use {
   storedBytes: number
-  /** Bytes that incomplete snapshots have announced and not sent. */
+  /** Bytes that incomplete snapshots announced but did not send. */
   awaitedBytes: number
   snapshots: number
   incomplete: number
   isComplete: boolean
 }
 
-/** Refuses what would exceed the limits of a user; a complete snapshot needs nothing more. */
+/** Refuses a snapshot that would exceed the limits of the user. A complete snapshot needs no further space. */
 async function checkUse(
   sql: Sql,
   { userId }: Pick<SnapshotOwner, 'userId'>,
@@ -125,7 +125,7 @@ async function checkUse(
     )
 }
 
-/** Bytes of the contents that are stored for users, of snapshots and of artifacts; none for a user without contents. */
+/** Stored bytes of the contents of users, from snapshots and artifacts. Users without contents are missing. */
 export const readStoredBytes = (sql: Sql, userIds: readonly string[]): Promise<{ userId: string; bytes: number }[]> =>
   sql.query(
     'SELECT user_id AS "userId", sum(bytes)::bigint AS bytes FROM blob WHERE user_id = ANY($1) AND complete GROUP BY user_id',
@@ -138,7 +138,7 @@ const storedSql = `(
   + (SELECT coalesce(sum(coalesce(octet_length(list), 0) + coalesce(octet_length(diff), 0)), 0)
     FROM snapshot WHERE user_id = $1))::bigint`
 
-/** An upload that was cut counts for an hour, so that cut ones soon leave room for others. */
+/** An interrupted upload counts for an hour, so that it soon makes space for others. */
 const isUnderWaySql = `completed_at IS NULL AND unused_since > berth_now() - interval '1 hour' AND hash <> $2`
 
 const awaitedSql = `(
@@ -161,16 +161,16 @@ ON CONFLICT (user_id, hash) DO UPDATE SET unused_since = berth_now(),
 RETURNING id, completed_at IS NOT NULL AS "isComplete"`
 
 export interface AnnouncedFiles {
-  /** null: no file fits. */
+  /** null: none of the files fits. */
   snapshot: AnnouncedSnapshot | null
   files: readonly ListedFile[]
-  /** The list of these files, for storeList. */
+  /** The list of these files, for `storeList`. */
   text: string
-  /** Files that do not fit into the stored bytes of the user. */
+  /** Files that exceed the maximum total size of the user. */
   tooMany: readonly ListedFile[]
 }
 
-/** Begins a snapshot of files that the server itself found, with as many of them as the user may store. */
+/** Announces a snapshot of files that the server itself found, with as many of them as the user may store. */
 export async function announceFiles(
   { db, time }: Domain,
   { userId, files, userBytesMax }: { userId: string; files: readonly ListedFile[]; userBytesMax: number },
@@ -213,7 +213,7 @@ export interface SnapshotOwner {
   userId: string
 }
 
-/** Stores the list. Returns the hashes of the blobs that its user has to send; none: the snapshot is complete. */
+/** Stores the list. Returns the hashes of the blobs that the client must send; empty: the snapshot is complete. */
 export async function storeList(
   domain: Domain,
   owner: SnapshotOwner,
@@ -248,7 +248,7 @@ const storeListSql = `
 UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7
 WHERE id = $1 AND completed_at IS NULL RETURNING 1`
 
-/** The next try announces the snapshot again; without a list it has no blobs. */
+/** Removes the snapshot without a list, which therefore has no blobs. The next try announces it again. */
 const removeRefusedSql = 'DELETE FROM snapshot WHERE id = $1 AND completed_at IS NULL AND list IS NULL'
 
 async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<Announced> {
@@ -260,7 +260,9 @@ async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): P
   return row
 }
 
-/** Makes a snapshot usable once all of its blobs are stored; throws InvalidInput that names a file without its blob. */
+/**
+ * Completes a snapshot when all of its blobs are stored. Throws InvalidInput with the name of a file without its blob.
+ */
 export async function completeSnapshot(
   { db }: Domain,
   owner: SnapshotOwner,
@@ -277,7 +279,7 @@ export async function completeSnapshot(
   })
 }
 
-/** Also removes what broken uploads left: a blob without all of its chunks. */
+/** Also removes incomplete blobs, which interrupted uploads left. */
 async function complete(sql: Sql, { snapshotId }: SnapshotOwner): Promise<void> {
   await sql.query(
     'UPDATE snapshot SET completed_at = berth_now(), unused_since = berth_now() WHERE id = $1 AND completed_at IS NULL',
@@ -286,14 +288,14 @@ async function complete(sql: Sql, { snapshotId }: SnapshotOwner): Promise<void> 
   await sql.query(`UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1 AND NOT complete`, [snapshotId])
 }
 
-/** Hashes of the contents of all files that are not empty. */
+/** Lists the hashes of all files that are not empty. */
 const listHashes = (entries: readonly SnapshotEntry[]): string[] => [
   ...new Set(entries.flatMap((each) => (isFile(each) && each.size > 0 ? [each.sha256] : []))),
 ]
 
 const hashBytes = 32
 
-/** Writes which blobs the server has for a snapshot; returns the hashes of the others. */
+/** Stores which of the snapshot's blobs the server has. Returns the hashes of the others. */
 async function nameBlobs(
   sql: Sql,
   { snapshotId, userId }: SnapshotOwner,
@@ -308,7 +310,7 @@ async function nameBlobs(
   return rows.flatMap(({ place }) => hashes[place] ?? [])
 }
 
-/** Ids of 50,000 blobs stay in the database. */
+/** The ids of up to 50,000 blobs stay in the database. */
 const nameBlobsSql = `
 WITH named AS MATERIALIZED (
   SELECT w.place, b.id FROM generate_series(0, $3::int - 1) AS w(place)
@@ -320,8 +322,8 @@ stored AS (
 SELECT place FROM named WHERE id IS NULL ORDER BY place`
 
 /**
- * Adds the blobs that were sent for a snapshot to those that the server had, if these are all. Else one is missing, or
- * another snapshot has it. Looking up each hash instead takes ten times as long for 50,000 files.
+ * Adds the sent blobs to those that the server had, if they complete the list. Otherwise a blob is missing or belongs
+ * to another snapshot, and each hash is looked up, which takes ten times as long for 50,000 files.
  */
 const nameSentSql = `
 WITH held AS MATERIALIZED (
@@ -334,7 +336,7 @@ WHERE id = $1 AND completed_at IS NULL AND cardinality(held.blobs) = $2 RETURNIN
 
 export const snapshotNotFound = (id: string) => new NotFound(`Snapshot ${id.slice(0, 64)} not found`)
 
-/** Marks the random part of an upload's address as used. false: it was used before. */
+/** Marks the random part of an upload URL as used; false: it was used before. */
 export async function useUpload({ db }: Domain, id: string): Promise<boolean> {
   const rows = await db.sql.query('INSERT INTO used_upload (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING 1', [id])
   return rows.length === 1

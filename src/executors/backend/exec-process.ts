@@ -28,7 +28,6 @@ export function inTerminal(command: readonly string[], { columns, rows }: Termin
 
 interface CommandOptions {
   env: Readonly<Record<string, string>>
-  /** true: the command line has a terminal (`inTerminal`). */
   hasTerminal: boolean
   /** The beginning of a command line that switches to the account of the job. */
   toAccount: readonly string[]

@@ -4,7 +4,6 @@ import { type AccountRules, singleUserRules } from '../accounts/account.ts'
 
 /** Options of every backend. */
 export interface ExecutorOptions {
-  /** Environment of the server. */
   environment: Readonly<Record<string, string | undefined>>
   /** Variables of the server that jobs inherit in addition to those that the executor always passes on. */
   inheritNames?: readonly string[]

@@ -21,7 +21,7 @@ export interface HttpRequest {
   path: string
   query?: Query | undefined
   headers?: Readonly<Record<string, string>>
-  /** Pieces are sent as fast as the backend takes them. */
+  /** Pieces are sent at the speed of the backend. */
   body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
   /** Aborts the request, also while its response streams. */
   signal?: AbortSignal | undefined

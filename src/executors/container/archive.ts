@@ -42,7 +42,7 @@ export async function readFile(
 }
 
 interface PathStat {
-  /** As `os.FileMode` of Go, in which the engines are written. */
+  /** The type `os.FileMode` of Go, the language of the engines. */
   mode?: number
   linkTarget?: string
 }
@@ -65,7 +65,7 @@ export async function isDirectory(engine: Engine, container: string, path: strin
   try {
     return ((await readPathStat(engine, container, `${path}/.`))?.mode ?? 0) >= directoryBit
   } catch (error) {
-    // Docker answers 500 for a path that leads through a file.
+    // Docker returns 500 for a path that leads through a file.
     if (error instanceof BackendRefused && (await hasPath(engine, container, path))) return false
     throw error
   }

@@ -245,8 +245,8 @@ class ContainerExecutor implements Executor {
   }
 
   /**
-   * true: the run was interrupted by a restart of the engine. An end that is seen earlier than a restart takes has
-   * another cause.
+   * true: a restart of the engine interrupted the run. An end that is detected sooner than a restart takes has another
+   * cause.
    */
   async #isInterrupted(found: Inspected, end: Observation & { state: 'ended' }): Promise<boolean> {
     if (end.stopped || end.cause !== undefined) return false
@@ -254,7 +254,7 @@ class ContainerExecutor implements Executor {
     return seenAfterMs > restartMsMin && wasEndedByEngine(this.#parts.engine, found)
   }
 
-  /** The engine keeps the output of a container whose run it interrupted. */
+  /** A container whose run the engine interrupted still has its output. */
   async #readOutputState(handle: Handle): Promise<Observation['state']> {
     const [observation] = await this.inspect([handle])
     return observation === endedWithEngine ? 'ended' : (observation?.state ?? 'gone')

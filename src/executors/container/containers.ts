@@ -94,7 +94,7 @@ export class Containers {
       return id ?? null
     } catch (error) {
       if (isEngineConflict(error)) return null
-      // Podman answers 500 if the name is taken.
+      // Podman returns 500 if the name is taken.
       await this.#clock.sleep(shownMs)
       if (error instanceof BackendRefused && (await this.inspect(name))) return null
       throw error

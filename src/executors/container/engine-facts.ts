@@ -4,7 +4,7 @@ import { type Engine, type EngineVersion, isPodmanVersion } from './engine.ts'
 /** Facts of an engine and its machine. */
 
 export interface EngineFacts {
-  /** For people: `Docker 28.2.2`. */
+  /** Text for users: `Docker 28.2.2`. */
   name: string
   version: string
   isPodman: boolean
@@ -14,7 +14,7 @@ export interface EngineFacts {
   hasNvidia: boolean
   cpusMax: number | null
   memoryBytes: number | null
-  /** Until the engine answered. */
+  /** Round-trip time of the engine. */
   latencyMs: number
   /** By how much the clock of the machine is ahead of the given time; null: unknown. */
   aheadMs: number | null

@@ -60,7 +60,7 @@ const isArchive = (body: unknown): body is ArchiveBody =>
 
 type EngineRequest = Omit<HttpRequest, 'body'> & { body?: unknown }
 
-/** How to reach an engine whose address does not say it all. */
+/** How to reach an engine whose address is not sufficient. */
 export interface EngineConnection {
   /** The engine runs on another machine: its accounts, files and devices are not those of the server. */
   isRemote?: boolean

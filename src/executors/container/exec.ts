@@ -50,7 +50,7 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   const resize = async ({ columns: w, rows: h }: TerminalSize) => {
     await engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
   }
-  // Processes that a command left behind stay when it has ended, as on this machine.
+  // Like on this machine, background processes of a command continue after its end.
   const send = async (signal: string) => {
     if (!stdout.readableEnded) await kill(engine, handle, { session, signal }).catch(() => undefined)
   }
@@ -58,7 +58,7 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   const exitCode = once(stdout, 'close')
     .then(() => readExitCode(id, parts))
     .catch(() => null)
-  // A later size must not come before it.
+  // Waits, so that a later size cannot be set before this one.
   if (size) await resize(size)
   return {
     stdin: socket,
@@ -85,7 +85,7 @@ export async function connectToContainer(handle: Handle, port: number, parts: Ex
   if (ip === undefined)
     throw new SessionRefused('The container has no address of its own, so its ports are not reached')
   const connection = await open(ip, port)
-  // The container may have ended, and another one may have got its address.
+  // The container may have ended, and another container may have its address now.
   const found = await findRunning(handle, containers).catch((error: unknown) => {
     connection.destroy()
     throw error
@@ -128,7 +128,7 @@ async function createExec(engine: Engine, handle: Handle, body: object): Promise
   }
 }
 
-/** The streams of a connection without a terminal. */
+/** Separates the streams of a connection without a terminal. */
 function separate(socket: Duplex): { stdout: PassThrough; stderr: PassThrough } {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const frames = new Frames()
@@ -158,7 +158,7 @@ async function readExitCode(id: string, { engine, clock }: ExecParts): Promise<n
   return null
 }
 
-/** An image without a shell has no such script; there the command ends with the run. */
+/** An image without a shell cannot run this script; there the command ends with the run. */
 async function kill(
   engine: Engine,
   handle: Handle,

@@ -8,15 +8,17 @@ import { inspectImage, isReference } from './image.ts'
 import { diskFull } from './start-failure.ts'
 
 /**
- * The free disk and the GPUs of a machine, which engines do not report: read by a container of the configured image, if
- * the engine has it. It runs for a moment, without a network and without the machine's folders.
+ * Reads the free disk space and the GPUs of a machine, which engines do not report, in a short-lived container of the
+ * configured image, if the engine has it. The container has no network and no folders of the machine.
  */
 
 export interface MachineLook {
-  /** Free part of the file system of the containers, from 0 to 1; null: unknown. */
+  /** Free fraction of the file system of the containers; null: unknown. */
   diskFree: number | null
   gpus: readonly Gpu[]
-  /** Why a container gets no GPUs, in the words of the engine; null: it gets them, or the engine has no NVIDIA runtime. */
+  /**
+   * Error message of the engine if containers get no GPUs; null: they get them, or the engine has no NVIDIA runtime.
+   */
   gpuFailure: string | null
 }
 
@@ -32,12 +34,12 @@ const separator = '=='
 const script = `{ df -Pk /; echo ${separator}; nvidia-smi '${gpuArguments.join("' '")}'; echo ${separator}; nvidia-smi; } >${seenFile} 2>/dev/null`
 
 interface Looking {
-  /** The image of the configuration: one that only a job named would run code of its author here, as root. */
+  /** The configured image: an image that only a job names would run untrusted code as root here. */
   image: string
   hasNvidia: boolean
 }
 
-/** `unseen`: the engine does not have the image, or it has no shell. */
+/** Returns `unseen` if the engine does not have the image, or it has no shell. */
 export async function lookAtMachine(engine: Engine, containers: Containers, to: Looking): Promise<MachineLook> {
   const { hasNvidia } = to
   const image = isReference(to.image) ? (await inspectImage(engine, to.image))?.Id : undefined
@@ -50,12 +52,12 @@ export async function lookAtMachine(engine: Engine, containers: Containers, to: 
   return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }
 }
 
-/** `failure`: why the engine does not start the container. */
+/** `failure`: why the engine could not start the container. */
 async function look(engine: Engine, containers: Containers, { image, hasNvidia }: Looking) {
   const host = {
     NetworkMode: 'none',
     CapDrop: ['ALL'],
-    // Podman makes the root of containers read-only by its mode.
+    // On Podman, the permissions of the container's root directory deny writing.
     CapAdd: ['DAC_OVERRIDE'],
     SecurityOpt: ['no-new-privileges'],
     Memory: memoryBytesMax,
@@ -87,7 +89,9 @@ export function parseLook(seen: string): Omit<MachineLook, 'gpuFailure'> {
   return { diskFree, gpus: parseGpus(rows.join('\n'), banner) }
 }
 
-/** Looks at a machine at most every ten minutes, because a look starts a container. Returns the last one at once. */
+/**
+ * Inspects a machine at most every ten minutes, because each time starts a container. Returns the last result at once.
+ */
 export function createRepeatedLook(
   clock: Clock,
   look: (hasNvidia: boolean) => Promise<MachineLook>,

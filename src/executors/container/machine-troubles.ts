@@ -1,13 +1,13 @@
 import type { EngineFacts } from './engine-facts.ts'
 import type { MachineLook } from './machine-look.ts'
 
-/** Troubles of a machine that an administrator must repair there. */
+/** Problems of a machine that an administrator must fix there. */
 
 const oldest = { Docker: [20, 10], Podman: [4, 0] } as const
 const apartMsMax = 5_000
 const diskFreeMin = 0.1
 
-/** Sentences that name the trouble and the remedy. `look`: for a machine with GPUs for jobs, if `hasGpus`. */
+/** Returns sentences with the problem and its fix. `look`: for a machine with GPUs for jobs, if `hasGpus`. */
 export function findTroubles(facts: EngineFacts, look?: MachineLook, hasGpus = false): string[] {
   const { name, version, isPodman, aheadMs } = facts
   const [major, minor] = oldest[isPodman ? 'Podman' : 'Docker']

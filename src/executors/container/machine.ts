@@ -14,9 +14,9 @@ import { type SshHost, Tunnel } from './tunnel.ts'
 export interface MachineOptions extends ContainerOptions {
   engine: string
   owner: string
-  /** The engine is reached through a tunnel; null: directly. */
+  /** The tunnel to the engine; null: the engine is reached directly. */
   ssh: SshHost | null
-  /** Files in PEM. */
+  /** Paths of PEM files. */
   tls: Readonly<{ ca: string; cert: string; key: string }> | undefined
   isRemote: boolean
 }
@@ -34,13 +34,13 @@ export interface MachineCheck {
   troubles: readonly string[]
 }
 
-/** No pool removes containers of a check that was killed, so the next check does. */
+/** Pools do not remove the containers of a killed check, so the next check does. */
 const checkOwner = 'check'
 const checksKept = '10m'
 /** ssh tries to connect for 10 s. */
 const sshMsMax = 12_000
 
-/** Asks the engine of a machine that no pool has. Throws a BackendUnreachable that names the remedy. */
+/** Checks the engine of a machine that is in no pool. Throws BackendUnreachable with a fix. */
 export async function checkMachine(
   address: string,
   to: Reached & Pick<ContainerOptions, 'time' | 'image'>,

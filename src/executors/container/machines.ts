@@ -21,15 +21,14 @@ import {
 
 const answerMsMax = 5_000
 
-/** The executor of one machine. */
 export type MachineExecutor = Required<Omit<Executor, 'capacity' | 'sweep'>>
 
 interface MachinesOptions {
-  /** The executor of each node of the configuration, by its name. */
+  /** Executors of the nodes of the configuration, by node name. */
   machines: ReadonlyMap<string, MachineExecutor>
   /** Nodes that were added at run time. */
   added?: {
-    /** Addresses of engines by the names of their nodes. */
+    /** Addresses of engines, by node name. */
     read(): Promise<ReadonlyMap<string, string>>
     open(node: string, engine: string): Promise<MachineExecutor>
   }
@@ -41,7 +40,7 @@ export class MachinesExecutor implements Executor {
   readonly name = 'container'
   readonly #machines: Map<string, MachineExecutor>
   readonly #added: MachinesOptions['added']
-  /** The engines of those that were added. */
+  /** Engines of the nodes that were added at run time. */
   readonly #engines = new Map<string, string>()
   #updating: Promise<void> | null = null
   readonly #clock: Clock
@@ -69,7 +68,7 @@ export class MachinesExecutor implements Executor {
     }
   }
 
-  /** Asks all machines if the nodes of the run are unknown. */
+  /** If the nodes of the run are unknown, asks all machines. */
   async find(runId: string, nodes: readonly string[] = [...this.#machines.keys()]): Promise<Handle | null> {
     for (const node of nodes) {
       const handle = await this.#machines.get(node)?.find(runId)
@@ -202,7 +201,7 @@ export class MachinesExecutor implements Executor {
     return machine
   }
 
-  /** The answers of the machines that answer in time. */
+  /** Returns the responses that arrive in time. */
   async #ask<T>(ask: (machine: MachineExecutor, node: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {
     const answers = new Map<string, T>()
     const asked = Array.from(this.#machines, async ([node, machine]) => {
@@ -213,7 +212,7 @@ export class MachinesExecutor implements Executor {
     return answers
   }
 
-  /** Asks each machine about its runs. If it does not answer in time, `otherwise` gives the answers. */
+  /** Asks each machine about its runs. If it does not respond in time, uses `otherwise`. */
   async #eachMachine<Item extends { handle: Handle }, T>(
     items: readonly Item[],
     ask: (machine: MachineExecutor, own: readonly Item[]) => Promise<readonly T[]>,

@@ -13,9 +13,9 @@ import type { Inspected } from './observation.ts'
  * files of mounts are left out: the job may not be allowed to read them.
  */
 
-/** The engine sends also what is not wanted, such as a sparse file of any size. */
+/** The engine also sends files that were not selected, such as a sparse file of any size. */
 const unwantedBytesMax = 64 * 1024 ** 3
-/** Each is another request. */
+/** Each hard link needs another request. */
 const hardLinksMax = 1_000
 
 interface Place {
@@ -56,7 +56,7 @@ export async function* readContainerOutputs(
   if (more > 0) yield { unread: `${more} files are hard links, of which ${hardLinksMax} are kept` }
 }
 
-/** The archive of a folder has the content of a file with several names only once. The container keeps it until the end. */
+/** The archive of a folder contains a file with several names only once. The container keeps the file until the end. */
 async function* readHardLink(
   place: Place,
   folder: string,
@@ -83,13 +83,13 @@ async function findRefusal(place: Place, folder: string, mounts: readonly string
 const linkMode = 2 ** 27
 
 /**
- * The first symbolic link in these paths. The engine follows links, also those that the job made: the working directory
- * may be in a mount, or a mount in the working directory, although their paths do not say so.
+ * Finds the first symbolic link in these paths. The engine follows links, including those of the job: the working
+ * directory may be in a mount, or a mount in the working directory, although their paths differ.
  */
 async function findLink({ engine, id }: Place, paths: readonly string[]): Promise<string | null> {
   for (const path of new Set(paths.flatMap(listPrefixes))) {
     const { mode = 0, linkTarget = '' } = (await readPathStat(engine, id, path)) ?? {}
-    // Podman gives each path as its own link target, unless it is a link.
+    // Podman returns the path itself as the link target, unless it is a link.
     if (Math.floor(mode / linkMode) % 2 === 1 || (linkTarget !== '' && linkTarget !== path)) return path
   }
   return null
@@ -99,7 +99,7 @@ async function findLink({ engine, id }: Place, paths: readonly string[]): Promis
 const listPrefixes = (path: string): string[] =>
   path.split('/').flatMap((part, at, parts) => (part === '' ? [] : [parts.slice(0, at + 1).join('/')]))
 
-/** The paths of an archive begin with the name of the folder. */
+/** Paths in the archive of a folder begin with its name. */
 function toRelative(path: string, folder: string): string {
   const prefix = path.startsWith('./') ? './' : `${basename(folder)}/`
   return path.startsWith(prefix) ? path.slice(prefix.length) : path

@@ -7,8 +7,8 @@ import { explainSsh, loginArguments, type SshHost, sshEnvironment } from './tunn
 const openMsMax = 10_000
 
 /**
- * A connection from another machine to an address there, by a process of ssh. Only the debug messages of ssh say that the
- * connection is made. Throws SessionRefused.
+ * Connects to an address on another machine through an ssh process. Only the debug messages of ssh show that the
+ * connection is established. Throws SessionRefused.
  */
 export async function openRemotePort(
   to: SshHost,
@@ -37,7 +37,7 @@ export async function openRemotePort(
 async function waitUntilOpen({ stderr }: ChildProcessWithoutNullStreams, to: SshHost, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let said = 'no answer'
-  // The lines are read to the end, because ssh would wait otherwise.
+  // Reads the messages to the end, because ssh would block otherwise.
   createInterface({ input: stderr })
     .on('line', (line) => {
       if (/^debug2: channel \d+: open confirm/.test(line)) resolve()

@@ -17,7 +17,7 @@ const nanosPerSecond = 1e9
 /** Requests to the engine at the same time: dockerd measures once a second and answers them together. */
 const requestsMax = 32
 
-/** Reads the use of each container with a request of its own; the engine has none for several. */
+/** Reads the use of each container with a separate request, because the engine has no request for several. */
 export async function sampleContainers(engine: Engine, handles: readonly Handle[]): Promise<Sample[]> {
   const samples: Sample[] = []
   for (let at = 0; at < handles.length; at += requestsMax)

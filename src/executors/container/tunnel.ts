@@ -9,16 +9,16 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 
 /**
- * A process of ssh that lets the engine of another machine answer at a Unix socket here. It uses the ssh configuration,
- * keys and known hosts of the server's account, never asks, and is started again when it ends.
+ * An ssh process that forwards a local Unix socket to the engine of another machine. It uses the ssh configuration,
+ * keys and known hosts of the server's account, never prompts, and is restarted when it ends.
  */
 
 export interface SshHost {
-  /** null: as the configuration of ssh names. */
+  /** null: the user of the ssh configuration. */
   user: string | null
   host: string
   port: string | null
-  /** Path of the engine's socket there. */
+  /** Path of the engine's socket on that machine. */
   socket: string
 }
 
@@ -36,7 +36,10 @@ const options = [
 
 const neededVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|SSH_AUTH_SOCK|KRB5CCNAME)$/
 
-/** The variables that ssh needs. Its configuration can send others to the machine, and the server has secrets there. */
+/**
+ * The variables that ssh needs. Others could be sent to the machine by the ssh configuration, and may be secrets of the
+ * server.
+ */
 export const sshEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => neededVariables.test(name)))
 
@@ -69,7 +72,7 @@ const firstMsMax = 5_000
 const pollMs = 50
 const pauseMsMin = 500
 const pauseMsMax = 10_000
-/** A connection that lasted so long was good, and is made again at once. */
+/** A connection that lasted this long counts as successful and is restored at once. */
 const goodMs = 30_000
 
 interface TunnelOptions {
@@ -86,7 +89,7 @@ export class Tunnel {
   readonly #closing = new AbortController()
   readonly #done: Promise<void>
   #child: ChildProcess | null = null
-  /** The last words of ssh. */
+  /** The last lines that ssh printed. */
   #said = ''
   #failures = 0
 
@@ -98,7 +101,7 @@ export class Tunnel {
   }
 
   static async open(options: TunnelOptions, waitMs = firstMsMax): Promise<Tunnel> {
-    // The path of a Unix socket has at most 107 bytes, and that of the data directory may be longer.
+    // The path of a Unix socket has at most 107 bytes, and the path of the data directory may be longer.
     const tunnel = new Tunnel(await mkdtemp(join(tmpdir(), 'berth-ssh-')), options)
     await tunnel.#tryOnce(waitMs)
     return tunnel
@@ -112,7 +115,7 @@ export class Tunnel {
     }
   }
 
-  /** Why the engine does not answer, and what to do; null: ssh says nothing. */
+  /** Why the engine does not respond, and the fix; null: ssh has printed nothing. */
   explain(): string | null {
     if (this.#said !== '') return explainSsh(this.#said, this.#options.to)
     return existsSync(this.socketPath) ? null : `ssh to ${this.#options.to.host} is still connecting`
@@ -143,7 +146,7 @@ export class Tunnel {
   async #connect(): Promise<void> {
     const { environment, to } = this.#options
     const ssh = ['ssh', ...sshArguments(to, this.socketPath)]
-    // In a group of its own, it outlives an interrupt from the terminal until the server has ended.
+    // In its own process group, ssh survives Ctrl-C until the server has ended.
     const child = spawn('/bin/sh', ['-c', supervise, 'berth', this.#folder, ...ssh], {
       env: sshEnvironment(environment),
       cwd: '/',
@@ -153,7 +156,7 @@ export class Tunnel {
     this.#child = child
     let said = ''
     createInterface({ input: child.stderr }).on('line', (line) => {
-      // The warning of a changed host key has many lines; its last one says little.
+      // The warning about a changed host key has many lines, of which the last one is not helpful.
       if (/HOST IDENTIFICATION HAS CHANGED/.test(said) || /^Warning|^\W*$/.test(line)) return
       said = line
       this.#said = said
@@ -168,7 +171,7 @@ export class Tunnel {
   }
 }
 
-/** Translates the last words of ssh into the cause and the remedy. */
+/** Converts the last lines of ssh into the cause and the fix. */
 export function explainSsh(said: string, { user, host, socket }: SshHost): string {
   const login = `${user === null ? '' : `${user}@`}${host}`
   const [, remedy] = remedies.find(([pattern]) => pattern.test(said)) ?? []

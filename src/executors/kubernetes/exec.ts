@@ -59,7 +59,7 @@ export async function execInPod(handle: Handle, order: ExecOrder, cluster: Clust
   }
 }
 
-/** The cluster cannot pass on the end of the input alone, so the connection lasts until the job closes it. */
+/** The cluster cannot forward a half-close, so the connection lasts until the job closes it. */
 export async function connectToPod(handle: Handle, port: number, cluster: ClusterApi): Promise<Duplex> {
   const pod = await findRunningPod(handle, cluster)
   const socket = await open(`pods/${pod}/portforward`, new URLSearchParams({ ports: String(port) }), cluster)
@@ -77,7 +77,7 @@ export async function connectToPod(handle: Handle, port: number, cluster: Cluste
       done(error)
     },
   })
-  // A session that reads from it reports the error; before that it may break unheard.
+  // A session that reads from it reports the error; before that, the error is ignored.
   return connection.on('error', () => undefined)
 }
 

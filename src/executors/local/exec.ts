@@ -43,11 +43,11 @@ export async function execInRun(
     ...(order.size ? inTerminal(command, order.size) : command),
   ]
   const hasTerminal = order.size !== null
-  // By this variable the processes of a run without a cgroup are found.
+  // Variable that identifies the processes of a run without a cgroup.
   const env = { ...environment, [runIdVariable]: runId }
   const { process } = startCommand(argv, { env, hasTerminal, toAccount, endSignals: ['SIGHUP', 'SIGKILL'] })
   if (!hasTerminal) return process
-  // What `script` itself writes there.
+  // Messages of `script` itself.
   process.stderr.resume()
   return { ...process, stderr: null }
 }
@@ -68,7 +68,7 @@ async function findLeader(journal: Journal | null, bootId: string) {
   }
 }
 
-/** The environment with which the process began; it may still be carried (encodeEnvironment), for a command that follows. */
+/** Returns the initial environment of the process. It may still be encoded (encodeEnvironment) for the next command. */
 async function environmentOf(pid: number): Promise<Environment> {
   const text = await readEnvironment(pid)
   if (text === null) throw notHere()

@@ -24,7 +24,7 @@ const pollMs = 250
 
 export class Presence {
   readonly #runs: string
-  /** null: only the directory `runs` is checked. */
+  /** null: the spool belongs to no data directory. */
   readonly #dataDirectory: IdentifiedDirectory | null
   readonly #log: Log
   #isAway = false

@@ -1,6 +1,6 @@
 import { StartFailed } from '../executor.ts'
 
-/** Messages of the spawner to the server: the result of an order, or the end of a run. */
+/** Messages of the spawner to the server: the result of a request, or the end of a run. */
 export type SpawnerMessage = { order: number; failure: Failure | null } | { ended: string }
 
 export interface Failure {

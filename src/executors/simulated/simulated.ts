@@ -196,7 +196,6 @@ interface OutputPosition {
   line: number
 }
 
-/** Prints the lines `line 1`, `line 2` … */
 function* printLines(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
   let { line } = from
   while (line < lines && !signal.aborted) {

@@ -22,11 +22,11 @@ export interface ArtifactTarget {
 export interface FilesTarget {
   kind: 'files'
   jobId: string
-  /** The tar begins after this name, so a download that was cut goes on. A ticket is for all files. */
+  /** Name after which the tar begins, so that an interrupted download can resume. A ticket is valid for all files. */
   after?: string | undefined
 }
 
-/** The files with which the runs of a job begin. */
+/** The snapshot of a job. */
 export interface SnapshotDownload {
   kind: 'snapshot'
   jobId: string

@@ -105,7 +105,6 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   }
 }
 
-/** Creates a separate loader for each number of points. */
 function createPointsLoaders<Point>(
   read: (keys: readonly string[], points: number) => Promise<ReadonlyMap<string, Point[]>>,
 ) {

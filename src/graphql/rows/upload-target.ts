@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-/** The part of a snapshot that an upload brings: the list, or the blobs that its user has not sent before. */
+/** The part of a snapshot that is uploaded: the list, or the blobs that its user has not sent before. */
 export type UploadPart = 'list' | 'blobs'
 
 export interface UploadTarget {
   snapshotId: string
   part: UploadPart
-  /** Random: each ticket has its own, and is used once. */
+  /** Random: each ticket has another one, and can be used once. */
   once: string
 }
 

@@ -22,8 +22,8 @@ export interface UploadsOptions {
 const retryAfterSeconds = 5
 
 /**
- * Takes the lists and blobs of snapshots by PUT, with a ticket that is used once. A body is stored while it arrives, as
- * fast as the database takes it.
+ * Receives the lists and blobs of snapshots by PUT, with single-use tickets. A body is stored while it arrives, at the
+ * speed of the database.
  */
 export class Uploads {
   readonly #options: UploadsOptions

@@ -27,7 +27,6 @@ export interface View<Seen extends object = Facts> {
   path: (jobId: string) => string
   /** The fields of the API from which `expect` makes the texts. */
   facts: (jobId: string) => string
-  /** A script that returns the texts of the page. */
   script: string
   /** Computes the same texts from the API. `shown`: the texts of the page, for lists of which it draws only some rows. */
   expect: (facts: Seen, shown: readonly string[]) => readonly string[]

@@ -3,7 +3,7 @@ import { Random } from '../../../simulate/random.ts'
 import { Channel, ChannelBroken, windowBytes } from '../../../src/client/channel/channel.ts'
 import { encodeFrame, kinds } from '../../../src/client/channel/frames.ts'
 
-/** Two ends over a connection that loses everything on the way when it is cut. */
+/** Two ends over a connection that, when it is cut, loses all data in transit. */
 class Link {
   readonly random: Random
   readonly ends: readonly [End, End]
@@ -16,7 +16,7 @@ class Link {
     this.connect()
   }
 
-  /** Cuts the connection, and makes another one. */
+  /** Cuts the connection, and opens a new one. */
   connect(): void {
     this.cuts += 1
     this.#generation += 1

@@ -5,7 +5,7 @@ import { createTokens } from '../../../src/client/connection/tokens.ts'
 import { createClient } from '../../../src/client/jobs/client.ts'
 import { AnsweringSocket } from '../../support/answering-socket.ts'
 
-/** Refuses each subscription except `{ quiet }`, which stays without a message. */
+/** Refuses each subscription except `{ quiet }`, which gets no message. */
 class RefusingSocket extends AnsweringSocket {
   override subscribe(id: string, query: string) {
     if (query !== '{ quiet }') this.refuse(id)

@@ -9,7 +9,7 @@ import { hashList } from '../../../src/client/files/snapshot.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
 
-/** The folders of `clients/python/tests/folders.json`, whose lists the client for Python also writes. */
+/** The folders of `clients/python/tests/folders.json`, whose lists the Python client also produces. */
 
 interface Folder {
   name: string

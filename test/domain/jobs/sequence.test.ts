@@ -74,8 +74,8 @@ test('the sequencer does not read events again that it has numbered, while an op
     return (await read()) - earlier
   }
   expect(await seenByOneLook()).toBeGreaterThanOrEqual(3_000)
-  // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have
-  // some.
+  // A search begins behind the oldest open transaction that writes, in any database of this PostgreSQL: other tests
+  // have some.
   await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that has a position' })
   await sql.query("INSERT INTO event (job_id, seq, type) VALUES ($1, 4000, 'X')", [jobId])
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })

@@ -23,7 +23,7 @@ const wide: OutputLimits = { bytesMax: 2 ** 30, filesMax: 1_000, userBytesMax: 2
 
 let users = 0
 
-/** A run that has ended, of a user of its own. */
+/** A run that has ended, of a new user. */
 async function endedRun(outputs = ['*']): Promise<{ jobId: string; runId: string }> {
   const jobId = await world.submit({ outputs }, await world.user(`out-${++users}`, 'RESEARCHER'))
   const move = { jobId, run: 1, reason: null } as const
@@ -63,7 +63,10 @@ async function told(jobId: string): Promise<string[]> {
   return rows.map(({ message }) => message)
 }
 
-/** A domain that fails from a statement on, as for a server that was killed: what it began is rolled back. */
+/**
+ * A domain whose statements fail from a given one on, as if the server had been killed; open transactions are rolled
+ * back.
+ */
 function dieAfter(statements: number): Domain {
   let left = statements
   const counted = <T extends Sql>(inner: T): T =>

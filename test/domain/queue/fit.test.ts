@@ -8,7 +8,7 @@ import { openTestDomainForEach, simNode } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 import { nodeIds } from '../../support/node-ids.ts'
 
-/** Six V100 and two H100. The fit of a job is "now" if only its position keeps it from starting. */
+/** Six V100 and two H100. The fit of a job is "now" if only its position prevents its start. */
 const device = (index: number, model: string) => ({ index, model, memoryGib: 32, tensorCores: true, cuda: [] })
 const devices = Array.from({ length: 8 }, (_, at) => device(at, at < 6 ? 'Tesla V100' : 'H100'))
 const { it } = openTestDomainForEach({ nodes: [{ ...simNode, devices }] })

@@ -11,7 +11,7 @@ import { openTestDomain } from '../../support/domain.ts'
 import { blobOf, bodyOf, contentOf, limits, listOf, storeSnapshot } from '../../support/snapshots.ts'
 import { isWhole } from '../../support/whole.ts'
 
-/** A server or a client that ends at any moment of an upload or a removal leaves nothing half and loses nothing. */
+/** If a server or client ends during an upload or a removal, no snapshot is incomplete and no data is lost. */
 
 const { it: world } = await openTestDomain({ singleUser: false })
 const { domain } = world
@@ -23,7 +23,10 @@ const newUser = () => world.user(`mortal-${++users}`, 'RESEARCHER')
 
 class Death extends Error {}
 
-/** A domain that fails from a statement on, as for a server that was killed: what it began is rolled back. */
+/**
+ * A domain whose statements fail from a given one on, as if the server had been killed; open transactions are rolled
+ * back.
+ */
 function dieAfter(statements: number): { mortal: Domain; isDead: () => boolean } {
   let left = statements
   const counted = (inner: Sql): Sql => ({
@@ -84,7 +87,7 @@ const completeOf = (userId: string) =>
 const age = (userId: string) =>
   sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '8 days' WHERE user_id = $1`, [userId])
 
-/** After the next try the snapshot is whole, and a sweep leaves its three blobs alone. */
+/** After the next try the snapshot is complete, and a sweep keeps its three blobs. */
 async function expectRecovery(viewer: Viewer, files: Files): Promise<void> {
   const { id } = await storeSnapshot(domain, viewer, files)
   expect(await readBytes(id)).toBeGreaterThan(600_000)
@@ -92,7 +95,7 @@ async function expectRecovery(viewer: Viewer, files: Files): Promise<void> {
   expect(await blobsOf(viewer.userId)).toBe(3)
 }
 
-/** Without another try a sweep removes everything. */
+/** Without another try, a sweep removes everything. */
 async function expectRemoval(viewer: Viewer): Promise<void> {
   await age(viewer.userId)
   await sweepSnapshots(domain)

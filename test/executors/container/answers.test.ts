@@ -10,7 +10,7 @@ import { fastClock } from '../cluster-server.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/** Answers of a proxy, or of an engine in trouble. */
+/** Responses of a proxy, or of an engine with a fault. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>
@@ -42,7 +42,7 @@ const created = { ...started, State: { ...started.State, Status: 'created', Star
 
 type Answer = (response: ServerResponse) => void
 
-/** Starts the container, and then answers with `breaks`. */
+/** Starts the container, and then responds with `breaks`. */
 async function startEngine() {
   const state = {
     isStarted: false,
@@ -138,7 +138,7 @@ it.each([
   engine.told[`/containers/${handle}/json`] = { ...started, Id: await readId(), State }
   const observed = await observe(executor, handle)
   const startedMs = Number('startedAt' in observed && observed.startedAt)
-  // The clock of the engine says that it started a year ago.
+  // By the clock of the engine, it started a year ago.
   expect(Date.now() - startedMs > 364 * 86_400_000).toBe(isOfEngine)
 })
 

@@ -30,8 +30,8 @@ import {
 import { openerOf } from '../snapshot-files.ts'
 
 /**
- * Real containers, where the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
- * test:executors` starts some. Elsewhere this file is skipped, and says so.
+ * Real containers, if the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
+ * test:executors` starts some. Otherwise this file is skipped, and prints that.
  */
 const engine = process.env['BERTH_TEST_ENGINE']
 const image = 'localhost/bb:1'

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { fastClock } from '../cluster-server.ts'
 import { runOf } from '../runs.ts'
 
-/** The executor of several machines, over executors that answer as a test says. */
+/** The executor of several machines, over executors whose responses the test sets. */
 
 function machine(answers: Partial<MachineExecutor> = {}): MachineExecutor {
   return {

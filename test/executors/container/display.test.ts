@@ -36,7 +36,7 @@ const open = (x11Image?: string) => openOverEngine(directory, { image: 'i:1', x1
 const words = '/bin/sh: Xvfb: not found\n'
 const frame = Buffer.concat([Buffer.from([2, 0, 0, 0, 0, 0, 0, words.length]), Buffer.from(words)])
 
-/** An engine with two images, whose displays do what `display` says. */
+/** An engine with two images. `display` sets what its displays do. */
 async function startEngine() {
   const state = {
     containers: new Map<string, Container>(),

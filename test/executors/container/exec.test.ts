@@ -8,7 +8,7 @@ import { connectToContainer, type ExecParts, execInContainer } from '../../../sr
 import { SessionRefused } from '../../../src/executors/executor.ts'
 import { createFakeClock } from '../../support/clock.ts'
 
-/** Sessions in containers, against an engine of fakes. An unhandled rejection or error fails the test. */
+/** Sessions in containers, against a fake engine. An unhandled rejection or error fails the test. */
 function partsOf(engine: object, find: () => Promise<object>): ExecParts {
   const containers = { find } as unknown as Containers
   return { engine: { isRemote: false, ...engine } as unknown as Engine, containers, clock: createFakeClock() }
@@ -31,7 +31,7 @@ describe('a connection to a container', () => {
       if (looks === 2) {
         const [socket] = (await accepted) as [Socket]
         socket.resetAndDestroy()
-        // The reset has arrived here, too, before a round trip over the same interface is over.
+        // When a round trip over the same interface is complete, the reset has arrived here, too.
         await once(connect(port, '127.0.0.1'), 'connect')
         await new Promise(setImmediate)
       }

@@ -7,7 +7,10 @@ import type { ContainerOptions } from '../../../src/executors/container/start.ts
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 
-/** A container engine as a test lets it answer, at a socket in a directory, and an executor over it. Both end with the test. */
+/**
+ * A container engine whose responses a test sets, on a socket in a directory, and an executor over it. Both end with
+ * the test.
+ */
 
 const socketIn = (directory: string) => join(directory, 'engine.sock')
 
@@ -50,7 +53,7 @@ export async function openOverEngine(
   return executor
 }
 
-/** Answers with facts of an engine and its machine. */
+/** Responds with facts of an engine and its machine. */
 export const answerFacts =
   ({ version = '28.2.2', aheadMs = 0 }: { version?: string; aheadMs?: number } = {}): RequestListener =>
   ({ url = '' }, response) => {

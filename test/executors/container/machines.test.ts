@@ -57,7 +57,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 let placed = 0
-/** Runs take turns on the machines. */
+/** Uses the machines in rotation. */
 const nextNode = () => [names[placed++ % names.length] ?? '']
 
 describe.skipIf(lab === undefined)('with several machines,', () => {

@@ -12,8 +12,8 @@ import { clearExecutor, machineParts, observe, read, resourcesOf, runOf } from '
 import { openerOf } from '../snapshot-files.ts'
 
 /**
- * Data mounts of a real engine while a folder is exchanged: `npm run test:executors` starts engines. Elsewhere this file is
- * skipped. The executor talks to the engine through a proxy, which lets a test act right before a start.
+ * Data mounts of a real engine while a folder is replaced: `npm run test:executors` starts engines. Otherwise this file
+ * is skipped. The executor uses the engine through a proxy, which lets a test act right before a start.
  */
 const address = process.env['BERTH_TEST_ENGINE'] ?? ''
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
@@ -89,7 +89,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     reason: 'START_FAILED',
     message: 'data: a folder was replaced during the start, or a target is a symbolic link in the image',
   }
-  /** An image that is made of a container with these files; returns its name. */
+  /** Makes an image from a container with these files. Returns its name. */
   async function makeImage(prepare: string, changes: string): Promise<string> {
     const handle = await start({ command: ['/bin/sh', '-c', prepare] })
     await until(async () => (await observe(executor, handle)).state === 'ended', { what: 'the files are made' })

@@ -6,7 +6,7 @@ import {
   parsePhase,
 } from '../../../src/executors/container/observation.ts'
 
-/** The state of a container, as observed from the answer of the engine. */
+/** The state of a container, from the response of the engine. */
 describe('the state of a container', () => {
   const inspected = (state: Partial<Inspected['State']>): Inspected => ({
     Id: 'abc',

@@ -20,7 +20,7 @@ import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** Parsing of answers, without an engine. */
+/** Parsing of responses, without an engine. */
 
 function frame(stream: number, text: string | Buffer): Buffer {
   const header = Buffer.alloc(8)
@@ -66,7 +66,7 @@ describe('the output of a container', () => {
     )
   })
 
-  /** The frames by which Docker 20.10 returns output from its log driver `local`. */
+  /** The frames in which Docker 20.10 returns output of its log driver `local`. */
   function framesOfDocker20(output: Buffer): Buffer[] {
     const frames: Buffer[] = []
     let from = 0
@@ -258,7 +258,7 @@ describe('configured names:', () => {
 describe('the networks of an engine', () => {
   type Network = { Id: string; Name: string; Created: string }
 
-  /** An engine that looks for no duplicates, like Docker's when requests come together. */
+  /** An engine that does not check for duplicates, like Docker's with concurrent requests. */
   function engineWith(...names: string[]) {
     const networks: Network[] = []
     const add = (Name: string) =>

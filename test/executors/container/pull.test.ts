@@ -11,9 +11,7 @@ import { fastClock } from '../cluster-server.ts'
 import { runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/**
- * Failing starts over an engine that pulls forever or freezes, and the notes of their orders.
- */
+/** Failing starts over an engine that pulls forever or freezes, and the notes of their orders. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>
@@ -32,19 +30,19 @@ async function startEngine() {
   const state = {
     frozen: false,
     hasImage: false,
-    /** Answer to a request for a container. */
+    /** Responds to a request to create a container. */
     create(_response: ServerResponse): void {
       state.frozen = true
     },
     networks: ['berth', 'berth-in'],
     containers: [{ Names: ['/berth-earlier'], State: 'running' }],
-    /** Bodies of requests for containers that look into images. */
+    /** Bodies of requests for containers that inspect images. */
     looks: [] as { Labels?: object }[],
-    /** Containers that looked into images were removed by another program. */
+    /** true: another program removed the containers that inspect images. */
     looksAreRemoved: false,
     pulls: new Set<ServerResponse>(),
     asked: [] as string[],
-    /** Credentials of requests for pulls. */
+    /** Credentials of pull requests. */
     auths: [] as unknown[],
   }
   async function look(request: IncomingMessage, response: ServerResponse) {

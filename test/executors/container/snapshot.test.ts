@@ -26,7 +26,7 @@ const newRun = (spec = {}) => runOf({ command: ['true'], ...spec }, { openSnapsh
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** An engine with one container, which takes files as the test says. */
+/** An engine with one container, which handles uploaded files by `take`. */
 async function startEngine() {
   const state = {
     /** null: no container exists. */
@@ -34,7 +34,7 @@ async function startEngine() {
     created: 0,
     puts: [] as Buffer[],
     take: ((_, response) => void response.end()) as Answer,
-    /** Bytes of the container when it is measured again. */
+    /** Sizes in bytes that the next measurements of the container return. */
     sizes: [] as number[],
     removed: 0,
     user: '',
@@ -82,7 +82,7 @@ async function startEngine() {
 describe('a container with a snapshot', () => {
   it('that a dead server left behind is removed when its files no longer grow, and is created again', async () => {
     engine.status = 'created'
-    // Measured at first, and each time that it may be late.
+    // Measured at the start, and at each check for progress.
     engine.sizes = [0, 10, 20, 20]
     await executor.start({ ...newRun(), inherited: true })
     expect(engine).toMatchObject({ status: 'running', created: 1, removed: 1, sizes: [] })

@@ -9,7 +9,7 @@ import { fastClock } from '../cluster-server.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/** A running container, with a failing disk and an engine that cuts off answers. */
+/** A running container, with a failing disk and an engine that cuts off responses. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>

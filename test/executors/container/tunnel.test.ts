@@ -7,7 +7,7 @@ import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
 
-/** A tunnel whose program `ssh` is a script of the test. */
+/** A tunnel with a script of the test as the program `ssh`. */
 
 let directory: string
 let tunnel: Tunnel | null = null

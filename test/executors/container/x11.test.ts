@@ -14,7 +14,7 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { clearExecutor, finishRun, machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
-/** Real displays, where the environment names an engine and the image of the tests has an X server. */
+/** Real displays, if the environment names an engine and the test image has an X server. */
 const address = process.env['BERTH_TEST_ENGINE']
 const image = 'localhost/bb:1'
 const hasServer = ['Xvfb', 'xkbcomp', 'xdpyinfo'].every((name) => existsSync(`/usr/bin/${name}`))
@@ -114,7 +114,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   it('that dies does not end its job, and the job reports the loss at its end', async () => {
     const handle = await executor.start(
-      // Podman notices the end of a container a moment after those who spoke with it.
+      // Podman notices the end of a container a moment after its clients do.
       runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
     )
     await read(executor, handle, { enough: ({ out }) => out === 'up\n' })

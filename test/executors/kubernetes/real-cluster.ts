@@ -18,7 +18,6 @@ export async function kubectl(...words: string[]): Promise<string> {
   return (await run('kubectl', ['--kubeconfig', kubeconfig ?? '', ...words])).stdout
 }
 
-/** Reads a field of an object, by a JSONPath. */
 export const readField = (kind: string, name: string, path: string): Promise<string> =>
   kubectl('get', kind, name, '-o', `jsonpath={${path}}`)
 

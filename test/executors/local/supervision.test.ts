@@ -45,7 +45,6 @@ afterEach(async () => {
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>
   runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
 const finish = (run: RunSpec) => finishRun(executor, run)
-/** Starts the run and reads its first lines. */
 async function startAndRead(run: RunSpec, lines: number) {
   const handle = await executor.start(run)
   const { out } = await read(executor, handle, { enough: (seen) => seen.out.split('\n').length > lines })

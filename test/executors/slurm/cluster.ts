@@ -11,8 +11,8 @@ import { until } from '../../support/until.ts'
 import { machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 /**
- * A real Slurm, where the environment names its slurm.conf: `npm run test:executors` starts one of two nodes with four
- * processors each. Elsewhere the files that need it are skipped, and say so.
+ * A real Slurm, if the environment names its slurm.conf: `npm run test:executors` starts one of two nodes with four
+ * processors each. Otherwise the files that need it are skipped, and print that.
  */
 export const conf = process.env['BERTH_TEST_SLURM']
 if (conf === undefined)
@@ -39,14 +39,13 @@ export type Run = Parameters<typeof runOf>[1]
 export const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
 export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
 
-/** Runs a command of Slurm as the operator. */
 export const runSlurmCommand = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
 
 /** The file in which the controller stores its jobs. */
 export const storedJobs = () => join(dirname(conf ?? ''), 'state', 'job_state')
 
-/** Stops the controller during the work, and starts another one afterwards. */
+/** Runs `work` while the controller is stopped, and starts a new controller afterwards. */
 export async function withoutController(
   work: () => Promise<void>,
   by: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',

@@ -265,7 +265,7 @@ describe('a live stream', () => {
     const { socket, sse, person } = await watching('mayfly', { expiresAt })
     expect(await soon('the socket is closed', socket.closed)).toBe(4403)
     expect(await soon('the stream is cut', sse.cut)).toBe('cut')
-    // Sockets end by the server's estimate of the database clock, requests by that clock.
+    // Sockets end by the server's estimate of the database time, requests by the database clock.
     const refusal = async () => (await person.ask('{ serverInfo { name } }')).errors?.[0]?.message
     expect(await until(refusal, { what: 'the token is refused' })).toMatch(/expired/)
     expect(await soon('it is not let in', tailOverSocket(person.token, 'job_x').closed)).toBe(4403)

@@ -90,8 +90,8 @@ const filters: Readonly<Record<string, JobFilter>> = {
 }
 
 /**
- * Documented in docs/api.md: matches at the far end of another order need a full walk, and several values in another
- * order than that of creation all of their jobs. A text has no index.
+ * Documented in docs/api.md: if matches are at the end of another order, or several values are sorted other than by
+ * creation, the whole list is read. A text has no index.
  */
 const walks = [
   'created late by PRIORITY ASC',
@@ -250,7 +250,7 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 /** More rows than a list may sort. */
 const sortedMax = 2_000
 
-/** The planner takes the size from the file and the rows per page from the statistics: empty pages stand for jobs. */
+/** The planner takes the size from the file and the rows per page from the statistics, so empty pages count as jobs. */
 describe('with half a million jobs', () => {
   beforeAll(async () => {
     const factor = 500_000 / (over + waiting)

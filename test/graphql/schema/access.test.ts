@@ -133,7 +133,6 @@ const access: Record<string, Who> = {
   'Subscription.nodeUpdates': 'KNOWN',
 }
 
-/** Scope that a token needs for a permission. */
 const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
   if (/^job\.(submit|(cancel|delete|exec)\.own)$|^(view\.|secret\.own$)/.test(permission)) return 'SUBMIT'

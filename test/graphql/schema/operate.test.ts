@@ -129,7 +129,7 @@ it('planPools returns UnavailableProblem with the reason if the pool has no lead
 })
 
 it('selfCheck returns its findings', async () => {
-  // No process chains the audit entries of the tests above; after 10 s that is a finding.
+  // No process chains the audit entries of the tests above, which the self-check reports after 10 s.
   await createChainer(server.domain).runOnce()
   const query = '{ selfCheck { ok at findings { rule objectId message } } }'
   const jobId = await api.submit({ command: ['true'] })

@@ -122,7 +122,6 @@ describe('a request whose target is a path or an absolute URL', () => {
   })
 })
 
-/** Returns the bytes of the response. */
 function raw(headers: Record<string, string>, sent: string): Promise<{ response: IncomingMessage; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(

@@ -64,8 +64,8 @@ describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => 
       [id],
     )
     expect(runs).toHaveLength(1)
-    // Five seconds; two seconds and the whole grace, for it does not obey TERM. The backend tells the time of the
-    // database by an estimate, which a busy machine moves meanwhile.
+    // Five seconds of startup; two seconds and the whole grace period, because the job ignores TERM. The backend only
+    // estimates the database time, so both may be shorter.
     expect(runs[0]?.startup).toBeGreaterThan(4.5)
     expect(runs[0]?.running).toBeGreaterThan(2.5)
   })

@@ -9,13 +9,13 @@ import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
 /**
- * Accounts that always have jobs waiting. `npm run test:whole` has 500 of them where one contest takes half a minute. A
- * part may be off by `within` of the fair one, or by one job.
+ * Accounts that always have waiting jobs. `npm run test:whole` has 500 of them where one case takes half a minute. A
+ * part may differ from the fair one by the fraction `within`, or by one job.
  */
 const alike = (count: number): Contestant[] => range(0, count).map((at) => ({ name: `a${at}` }))
 const many = isWhole ? 500 : 100
 
-/** Otherwise the smallest and the largest pools, and a square one. */
+/** Otherwise only the smallest, the largest and the square pools. */
 const isChosen = ({ nodes, accounts }: { nodes: number; accounts: number }) =>
   isWhole || (nodes !== 8 && accounts !== 8) || nodes === accounts
 
@@ -48,7 +48,7 @@ describe('accounts with equal weights', () => {
   const mixed = [
     ...[1, 8, 128].map((nodes) => ({ nodes, accounts: 3, job: 0 })),
     { nodes: 1, accounts: 8, job: 0 },
-    // The fair parts are the size of a few of the largest jobs.
+    // The fair parts are as small as a few of the largest jobs.
     { nodes: 128, accounts: 8, job: 8 * 60 },
     { nodes: 1, accounts: many, job: 8 * 60 },
     { nodes: 8, accounts: many, job: 8 * 60 },

@@ -21,7 +21,7 @@ import {
 } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 
-/** Work that one round cannot finish is continued without a change of data. */
+/** The planner continues with work that one round cannot finish, although no data has changed. */
 
 test('all lanes behind a job with a planned start are considered', () => {
   const planned = lane('planned', { shape: { gpu: 8 } })

@@ -73,7 +73,6 @@ export const declareBulkResult = <Outcome extends object>(
     }),
   )
 
-/** Pairs jobs with their outcomes. */
 export const pairJobs = <Outcome>(jobIds: readonly string[], outcomes: readonly Settled<Outcome>[]) =>
   outcomes.map((outcome, index) => ({ jobId: jobIds[index] ?? '', outcome }))
 

@@ -51,7 +51,6 @@ interface Deletion {
   /** Name of the object in descriptions: "quota". */
   noun: string
   description: string
-  /** Name of the input field with the id. */
   idField: string
   inputDescription?: string
   remove: (domain: Domain, viewer: Viewer, target: Target) => Promise<{ id: string }>

@@ -29,11 +29,10 @@ import { JobRef } from '../frame/refs.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 
-/** Problems of a submission, and those of the job that a retry names. */
+/** Problems of a submission, and problems with the job of a retry. */
 export const submissionProblems = [IdempotencyConflict, QuotaExceeded, ReservationExpired, Rejected] as const
 export const retryProblems = [NotFound, InvalidState, VersionConflict] as const
 
-/** Declares the result of a mutation that creates a job. */
 export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
   declareResult(
     mutation,
