@@ -113,7 +113,7 @@ describe('berth', () => {
     expect((await ended).code).toBe(130)
   })
 
-  it('rm deletes finished jobs, and refuses others', async () => {
+  it('rm deletes finished jobs, and refuses to delete others', async () => {
     const alive = await submit('--', 'sleep', '600')
     const ended = await submit('--', 'true')
     await berth('wait', ended)

@@ -164,7 +164,7 @@ describe('berth login --token', () => {
 describe('the files of contexts', () => {
   const files = () => join(home, 'config/berth')
 
-  it('can be read only by the own account', async () => {
+  it('can be read only by the account that owns them', async () => {
     await logInToBoth()
     const modes = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
     expect(await modes(files())).toBe('700')
@@ -174,7 +174,7 @@ describe('the files of contexts', () => {
     expect((await readdir(join(files(), 'contexts'))).sort()).toEqual(['one.json', 'two.json'])
   })
 
-  it('are refused, with the command that mends them, if other accounts may read a token in them', async () => {
+  it('are refused, with the command that fixes them, if other accounts may read a token in them', async () => {
     await logInToBoth()
     const path = join(files(), 'contexts/two.json')
     await chmod(path, 0o640)
@@ -271,7 +271,7 @@ describe('the server of a command', () => {
     expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/new-credential.ts'])
   })
 
-  it('provides the values for the completion of arguments', async () => {
+  it('provides the values for shell completion of arguments', async () => {
     await account.run(['__complete', '--', 'ls', '--context', 'one', '--user', ''])
     expect([one.tokens, two.tokens]).toEqual([['token-1'], []])
     const { stdout } = await account.run(['__complete', '--', 'ls', '--context', ''])

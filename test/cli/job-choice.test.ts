@@ -64,7 +64,7 @@ describe('@last', () => {
 })
 
 describe('a job', () => {
-  it('can be given by its name, which means the newest own job with this name', async () => {
+  it('can be given by its name, which means the newest job of the user with this name', async () => {
     const ann = await setup.server.user('ann', 'RESEARCHER')
     await submit('--name', 'resnet', '--', 'true')
     const newest = await submit('--name', 'resnet', '--', 'true')

@@ -203,12 +203,12 @@ describe('a command', () => {
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
-  it('adds nothing to the advice of the server if the server refuses its headers', () => {
+  it('adds no advice of its own if the server refuses its headers', () => {
     expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
     expect(createStopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
   })
 
-  it('advises only once to try again', () => {
+  it('advises to try again only once', () => {
     const next = (message: string) => createStopForFailure(new RequestFailed('UNAVAILABLE', message)).next
     expect(next('The database is not available; try again')).toBeUndefined()
     expect(next('Bad Gateway')).toBe('try again in a moment')

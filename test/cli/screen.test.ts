@@ -57,7 +57,7 @@ it('the screen shows a message in the last line', () => {
   expect(take()).toBe('\u001b[3;1Hno server\u001b[K')
 })
 
-it('the screen restores the terminal once', () => {
+it('the screen restores the terminal only once if it is closed twice', () => {
   const { screen, take } = openScreen()
   take()
   screen.close()

@@ -221,7 +221,7 @@ describe('filter flags', () => {
     await expect((async () => filterOf(...args))()).rejects.toMatchObject({ code: 'commander.invalidArgument' })
   })
 
-  it('have an order by a field', () => {
+  it('include the sort field of the list', () => {
     expect(readOrder('started')).toEqual({ field: 'STARTED_AT', direction: 'DESC' })
     expect(readOrder('priority:asc')).toEqual({ field: 'PRIORITY', direction: 'ASC' })
     expect(() => readOrder('colour')).toThrow('Expected created')

@@ -186,7 +186,7 @@ describe('the PSI/J client', () => {
     expect(input({ attributes })).toMatchObject({ durationSeconds: 90 })
   })
 
-  it('is documented with every field of the PSI/J classes', () => {
+  it('has every field of the PSI/J classes in its documentation', () => {
     const first = (title: string) => rowsOf(title).flatMap(([theirs = '']) => Object.keys(parse(theirs)))
     expect(first('JobSpec').toSorted()).toEqual(
       Object.keys(new JobSpec())
@@ -198,7 +198,7 @@ describe('the PSI/J client', () => {
     expect([...first('JobAttributes'), 'duration'].toSorted()).toEqual(Object.keys(new JobAttributes()).toSorted())
   })
 
-  it('is documented with fields of JobStatus that exist in the schema', () => {
+  it('has only fields of JobStatus in its documentation that exist in the schema', () => {
     const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'))
     for (const [, here = ''] of rowsOf('JobStatus')) {
       const [type = '', field = ''] = here.split('.')

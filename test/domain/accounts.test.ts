@@ -17,7 +17,7 @@ const below = fc.array(fc.constantFrom('a', 'b', 'x~y', 'sub'), { maxLength: 3 }
 const under = (account: string, more: string) => (more === '' ? account : `${account}.${more}`)
 
 describe('accounts', () => {
-  test('an account below the own account of a user belongs to no other user', () => {
+  test('an account below the account of a user belongs to no other user', () => {
     fc.assert(
       fc.property(name, name, below, (one, other, more) => {
         fc.pre(one !== other)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createBell } from '../../src/platform/bell.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 
-it('ring ends all current waits in order, over several turns of the event loop, and no later wait', async () => {
+it('ring ends the current waits in order, over several turns of the event loop, but not later waits', async () => {
   const bell = createBell(systemClock)
   const { signal } = new AbortController()
   const ended: number[] = []

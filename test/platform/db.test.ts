@@ -37,7 +37,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('statements on lost connections fail within their timeout, and idle connections are closed with them', async () => {
+test('statements on lost connections fail within their timeout, which also closes the idle connections', async () => {
   const db = open()
   await Promise.all(Array.from({ length: 4 }, () => db.sql.query('SELECT pg_sleep(0.05)')))
   door.strand()

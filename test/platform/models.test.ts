@@ -81,7 +81,7 @@ describe('a transaction with Prisma models', () => {
     expect(arrived).toBe(3)
   })
 
-  test('does not give its connection to calls after its end', async () => {
+  test('does not lend its connection to model calls that follow its end', async () => {
     let later: (() => Promise<unknown>) | undefined
     await database.db.serializable(async (tx) => {
       await tx.prisma.user.count()

@@ -70,7 +70,7 @@ it.each<['asked' | 'opened', RequestListener]>([
   await demandEnd(next, 15_000)
 })
 
-it('a stream with a first message may be silent for 45 s', async () => {
+it('a stream that has received a message may be silent for 45 s', async () => {
   const { stream } = await openAt((_, response) => void response.writeHead(200, head).write(event))
   expect(await stream.next()).toEqual({ done: false, value: { data: { a: 1 } } })
   await demandEnd(stream.next(), 45_000)
@@ -88,14 +88,14 @@ async function streamOver(...answers: RequestListener[]) {
   return client.stream({ query: 'subscription { a }' })
 }
 
-it('a stream with a first message reconnects after error pages of a proxy', async () => {
+it('a stream that has received a message reconnects after error pages of a proxy', async () => {
   const stream = await streamOver(cutAfterOne, page, missing, page, missing, page, cutAfterOne)
   for (let messages = 0; messages < 2; messages++) expect(await stream.next()).toMatchObject({ done: false })
   await stream.return()
 })
 
 it.each([page, missing])(
-  'a stream without a first message fails if the URL is not that of a Berth server',
+  'a stream that has received no message fails if the URL is not that of a Berth server',
   async (answer) => {
     const stream = await streamOver(answer)
     await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })

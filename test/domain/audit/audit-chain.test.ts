@@ -157,7 +157,7 @@ describe('the chain of the audit log', () => {
       expect(await at.verify(range, domain)).toMatchObject({ ok: false, firstBadSeq: 3 })
   })
 
-  it('does not read entries again that it has chained, while an open transaction keeps them in the index', async () => {
+  it('skips chained entries that an open transaction keeps in the index', async () => {
     await using at = await scene(1)
     const backup = new pg.Client({ connectionString: at.database.url })
     await backup.connect()

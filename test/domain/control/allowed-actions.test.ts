@@ -153,7 +153,7 @@ test.each<[string, () => Promise<string>]>([
   }
 })
 
-test('a LEAD may cancel only the jobs of own teams', async () => {
+test('a LEAD may cancel only jobs of their teams', async () => {
   const [, , lena, leon] = viewers
   if (!lena || !leon) throw new Error('No viewers')
   for (const state of ['BLOCKED', 'QUEUED', 'RUNNING'] as const) {

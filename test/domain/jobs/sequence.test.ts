@@ -46,7 +46,7 @@ test('12 writers and 4 sequencers number events without gaps, in commit order, a
     expect(events.map(({ seq }) => seq)).toEqual([1, 2])
 })
 
-test('the sequencer does not read events again that it has numbered, while an open transaction keeps them in the index', async () => {
+test('the sequencer skips numbered events that an open transaction keeps in the index', async () => {
   await using world = await createTestDomain({ isNew: true })
   const { database, it } = world
   const { sql } = database.db

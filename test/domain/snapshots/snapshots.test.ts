@@ -199,7 +199,7 @@ describe('a snapshot', () => {
     await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
   })
 
-  it('is refused if its user has too many bytes, unless it was already complete', async () => {
+  it('is refused if the stored bytes of its user exceed the limit, unless it was already complete', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const diff = '+1'.repeat(400)
     const { id } = await storeSnapshot(domain, ann, { a: 'four', b: 'more' }, { ...git, diff })
@@ -218,7 +218,7 @@ describe('a snapshot', () => {
     expect(await create({ c: 'new' }, { by: ben })).toMatchObject({ isComplete: false })
   })
 
-  it('is refused if its user has too many bytes together with the uploads under way', async () => {
+  it('is refused if the stored bytes of its user and those of unfinished uploads exceed the limit', async () => {
     const ann = await newUser()
     await storeSnapshot(domain, ann, { a: 'known'.repeat(1_000) })
     const list = listOf({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })

@@ -97,7 +97,7 @@ describe('the usage of a pool', () => {
     expect(await read()).toMatchObject(expected)
   })
 
-  test('shows only own jobs to a user who may not see all jobs', async () => {
+  test('shows a user who may not see all jobs only their own jobs', async () => {
     expect(await read({}, ann)).toMatchObject([{ key: 'users.ann', started: 1 }])
     expect(await read({ by: 'POOL' }, ann)).toMatchObject([{ key: 'sim', started: 1, finished: 1, cpuCapacity: 2 }])
     const vic = await it.user('vic', 'VIEWER')
@@ -152,7 +152,7 @@ describe('the usage of a pool', () => {
     await database.db.sql.query("DELETE FROM pool_use WHERE account LIKE 'many.%'")
   })
 
-  test('is merged into hours after two days with the same sums, and is deleted after its retention', async () => {
+  test('is merged into hours after two days without changing its sums, and is deleted after its retention', async () => {
     const before = await read()
     await database.moveTime(50 * hourMs)
     await mergeMinutes(database.db.sql)

@@ -43,7 +43,7 @@ describe('a connection to a container', () => {
 })
 
 describe('a command in a container', () => {
-  it('ends as soon as the engine accepts the order to kill it, and its exit code may stay unknown', async () => {
+  it('ends as soon as the engine has started the command that kills it, and its exit code may stay unknown', async () => {
     const asked: string[] = []
     const connection = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
     const parts = partsOf(

@@ -91,14 +91,14 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-test('a stop order that cannot be recorded stops the container, and the call fails', async () => {
+test('a stop request that cannot be recorded stops the container, and the call fails', async () => {
   await mkdir(join(directory, 'stops', `${handle}.${process.pid}.0`))
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
 })
 
-test('KILL is sent on time even if the stop order can be neither read nor written', async () => {
+test('KILL is sent on time even if the stop request can be neither read nor written', async () => {
   await mkdir(join(directory, 'stops', `${handle}.stop`))
   engine.ignoresTerm = true
   await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)

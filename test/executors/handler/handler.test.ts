@@ -137,10 +137,10 @@ it.each([
   ['a closure that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
   ['a large closure before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
   ['a closure that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
-  ['nothing of the deepest object that the API accepts', `${nested(64)}\n`, nested(64)],
+  ['the deepest object that the API accepts', `${nested(64)}\n`, nested(64)],
   ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
-  ['an empty file', '', null],
-])('the unsent closures in a file are read without %s', async (_, text, closure) => {
+  ['no lines', '', null],
+])('the newest valid unsent closure is read from a file with %s', async (_, text, closure) => {
   const unsentFile = join(own.directory, 'unsent')
   await writeFile(unsentFile, text)
   expect(readUnsent({ unsentFile })).toBe(closure)

@@ -66,7 +66,7 @@ const nowhere = (replica: number): Pod =>
 
 const podsNow = () => (server.items['pods'] ?? []) as readonly Pod[]
 
-/** Imitates kubelets that obey stop orders. */
+/** Imitates kubelets that obey stop requests. */
 function obey(): void {
   server.items['pods'] = podsNow().map((pod) => {
     if (pod.metadata.annotations?.[annotations.stop] === undefined) return pod
@@ -123,7 +123,7 @@ test('a gang whose start was aborted does not begin when its last pod is ready',
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', message: 'no place' })
 })
 
-test('a gang whose node becomes unreachable before it began reports neverBegan, and stays stopped after a stop order', async () => {
+test('a gang whose node becomes unreachable before it began reports neverBegan, and stays stopped after a stop request', async () => {
   const pods = [placed(0, 60), placed(1, 50), placed(2, 40)]
   server.items['pods'] = pods
   server.items['nodes'] = [

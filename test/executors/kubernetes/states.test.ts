@@ -221,7 +221,7 @@ describe('the state of a run', () => {
     })
   })
 
-  it('is stopped if a stop order deletes its pod, even if the container has begun meanwhile', () => {
+  it('is stopped if a stop request deletes its pod, even if the container has begun meanwhile', () => {
     const stopped = (pod: Pod): Pod => ({
       ...pod,
       metadata: {
@@ -246,7 +246,7 @@ describe('the state of a run', () => {
     ['shown as not located', makePod({ phase: 'Failed' }, unlocated)],
     ['shown as waiting', makePod({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
     ['shown without containers', makePod({ phase: 'Failed' })],
-  ])('whose pod was deleted before it began and is %s is stopped by its stop order, or gone', (_, pod) => {
+  ])('whose pod was deleted before it began and is %s is stopped by its stop request, or gone', (_, pod) => {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
     const stopped = { ...metadata, annotations: { [annotations.stop]: '0' } }
     expect(seen({ ...pod, metadata: stopped })).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })

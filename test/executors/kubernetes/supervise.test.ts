@@ -61,7 +61,7 @@ describe.skipIf(process.getuid?.() !== 0)('the supervisor in a pod', () => {
     expect(await said()).toBe('NOT_TOGETHER\n')
   })
 
-  it.each(shells)('sends TERM for a stop order, and KILL after the grace period: %s', async (shell) => {
+  it.each(shells)('sends TERM for a stop request, and KILL after the grace period: %s', async (shell) => {
     const child = await supervised(ignores, { shell })
     await heard(child)
     const [term, ended] = [heard(child), once(child, 'exit')]
@@ -73,7 +73,7 @@ describe.skipIf(process.getuid?.() !== 0)('the supervisor in a pod', () => {
     expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 
-  it.each(shells)('counts the grace period of a stop order from its own TERM: %s', async (shell) => {
+  it.each(shells)('counts the grace period of a stop request from its own TERM: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 1, grace: 1_000 })
     await heard(child)
     const ended = once(child, 'exit')
@@ -96,7 +96,7 @@ describe.skipIf(process.getuid?.() !== 0)('the supervisor in a pod', () => {
     expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
   })
 
-  it.each(shells)('delays a late stop order until the time limit: %s', async (shell) => {
+  it.each(shells)('delays a late stop request until the time limit: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 2 })
     await heard(child)
     await writeFile(path('orders/stop'), '0')
@@ -113,7 +113,7 @@ describe.skipIf(process.getuid?.() !== 0)('the supervisor in a pod', () => {
     expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
   })
 
-  it('obeys a stop order if sleep accepts only whole seconds', async () => {
+  it('obeys a stop request if sleep accepts only whole seconds', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)
     const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })

@@ -289,7 +289,7 @@ describe('the end of a run', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   })
 
-  it('by a stop order prevents a start that has not begun', async () => {
+  it('by a stop request prevents a start that has not begun', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     await writeFile(join(spoolDir, 'runs', run.runId, 'journal'), '')
@@ -305,7 +305,7 @@ describe('the end of a run', () => {
     expect((await finish(run)).out).toBe('ran\n')
   })
 
-  it('comes exactly once for each of a hundred stop orders at random times', async () => {
+  it('comes exactly once for each of a hundred stop requests at random times', async () => {
     const stopped = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const handle = await executor.start(sh('exec sleep 0.02'))

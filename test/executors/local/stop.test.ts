@@ -14,7 +14,7 @@ async function begin(script: string): Promise<string> {
   return handle
 }
 
-it('TERM is sent for a recorded stop order after the server was killed before it sent TERM', async () => {
+it('TERM is sent for a recorded stop request after the server was killed before it sent TERM', async () => {
   const handle = await begin('trap "exit 9" TERM; echo begun; while :; do sleep 0.1; done')
   await local.executor.close()
   const up = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) + 600
@@ -23,7 +23,7 @@ it('TERM is sent for a recorded stop order after the server was killed before it
   expect(await untilEnded(local.executor, handle)).toMatchObject({ exitCode: 9, stopped: true })
 })
 
-it('TERM is sent once per stop order, also with many inspections and after a restart', async () => {
+it('TERM is sent once per stop request, also with many inspections and after a restart', async () => {
   const handle = await begin("n=0; trap 'n=$((n+1)); echo $n' TERM; echo begun; while :; do sleep 0.05; done")
   const look = async () => {
     for (let n = 0; n < 10; n++) await observe(local.executor, handle)

@@ -223,7 +223,7 @@ describe('a server', () => {
     return Number(first.out.split('\n')[0])
   }
 
-  it('that is killed after a stop order leaves a watchdog that ends the run after its grace period', async () => {
+  it('that is killed after a stop request leaves a watchdog that ends the run after its grace period', async () => {
     const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
     const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
     await until(async () => !(await isAlive(pid)), { what: 'the watchdog ended it' })

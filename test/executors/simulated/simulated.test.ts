@@ -66,7 +66,7 @@ describe('the simulated executor', () => {
     [{ SIM_IGNORE_TERM_SECONDS: 20, SIM_RUN_SECONDS: 3 }, 10_000, 3_000, 0],
     [{ SIM_START_SECONDS: 7 }, 10_000, 0, 143],
   ])(
-    'with %o and a stop order with a grace period of %i ms ends after %i ms with exit code %i',
+    'with %o and a stop request with a grace period of %i ms ends after %i ms with exit code %i',
     async (values, graceMs, endsAfterMs, exitCode) => {
       const { executor, clock } = await open()
       const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 100, ...values }))
@@ -103,7 +103,7 @@ describe('the simulated executor', () => {
     await executor.close()
   })
 
-  it('reads stop orders written by another server, except incomplete lines', async () => {
+  it('reads stop requests written by another server, except incomplete lines', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100 }))
@@ -117,7 +117,7 @@ describe('the simulated executor', () => {
     await other.executor.close()
   })
 
-  it('keeps the stop orders of a run until the run is removed, for all servers', async () => {
+  it('keeps the stop requests of a run until the run is removed, for all servers', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100, SIM_IGNORE_TERM_SECONDS: 100 }))

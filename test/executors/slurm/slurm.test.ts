@@ -72,7 +72,7 @@ describe.skipIf(conf === undefined)(`with ${conf},`, () => {
       expect(gang.usage).toEqual({})
     })
 
-    it('has output with bytes of any kind, unchanged', async () => {
+    it('writes output with any bytes, which are stored unchanged', async () => {
       const bytes = sh("printf '\\000\\001\\377'; head -c 300000 /dev/zero; echo x >/dev/stdout; echo e >/dev/stderr")
       const { out, err } = await own.finish(bytes)
       expect(out === `\0\x01\xff${'\0'.repeat(300_000)}x\n`).toBe(true)

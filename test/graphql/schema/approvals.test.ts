@@ -246,7 +246,7 @@ describe('approvals', () => {
     })
   })
 
-  it('can be required by the submitter for an own job', async () => {
+  it('can be required by the submitter of the job', async () => {
     const query = `mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) {
       ... on SubmitJobSuccess { job { state approval { rule { id } } } } } }`
     const { submitJob } = await data(server.url, query)

@@ -290,7 +290,7 @@ describe('teams', () => {
 })
 
 describe('a viewer without access to other users', () => {
-  it('sees the members of its own teams, but not their other teams', async () => {
+  it("sees the members of the viewer's teams, but not their other teams", async () => {
     const teamId = async (name: string) =>
       (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
     const [lab, board] = [await teamId('lab'), await teamId('board')]
@@ -366,7 +366,7 @@ describe('user levels', () => {
     expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'JOB_SUBMIT' })
   })
 
-  it('hide even the own jobs of a user without job.view.own', async () => {
+  it('hide even their own jobs from users without job.view.own', async () => {
     const id = await createUser('nia', 'RESEARCHER')
     const nia = await createTokenFor(id)
     const { job } = await submit(nia)

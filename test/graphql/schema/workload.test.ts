@@ -94,7 +94,7 @@ it('a workload counts reasons only for viewers who may see all jobs', async () =
   expect(await as('rosa', query)).toEqual({ pool: { workload: { byReason: [] } } })
 })
 
-it('a waiting job has its priorities and position, and the viewer counts of the own jobs', async () => {
+it('a waiting job has its priorities and position, and the viewer has counts of their jobs', async () => {
   const { job } = await as(
     'vic',
     `{ job(id: "${jobs['low']}") { priority basePriority priorityOverride position scheduling { jobsAhead positionIsExact fit { freeNow missing } } } }`,
@@ -185,7 +185,7 @@ it('the reasons of a job do not contain the id of a job that the viewer may not 
   expect(await why('rosa')).toEqual([{ code: 'HOLD', message: hidden, job: null }])
 })
 
-it('bestPosition of the viewer is the position of the own job that starts next', async () => {
+it('bestPosition of the viewer is the position of their job that starts next', async () => {
   const zoe = await server.user('zoe', 'RESEARCHER')
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))

@@ -256,7 +256,7 @@ test('files of another major version of PostgreSQL are refused at once, with the
   )
 })
 
-test('a process that leaves twice has left once', async () => {
+test('leaving the embedded PostgreSQL twice has the same effect as leaving it once', async () => {
   const postgres = await start()
   await Promise.all([postgres.stop(), postgres.stop()])
   await postgres.stop()
