@@ -5,7 +5,7 @@ import type { Change, Decisions, LaneState, Waiting } from '../src/scheduler/pla
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, lane, makeReceivedChanges, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { percentile } from './harness.ts'
 
@@ -83,7 +83,7 @@ class BusyPool {
     const took: number[] = []
     for (let news = changes; ; ) {
       const began = performance.now()
-      this.world.hear(heard(news, { nowMs: this.nowMs }))
+      this.world.hear(makeReceivedChanges(news, { nowMs: this.nowMs }))
       const decisions = planPass(this.world, { startsMax: 50 })
       took.push(performance.now() - began)
       this.world.refill(new Map(decisions.needs.map((id) => [id, this.firstOf(id)])))

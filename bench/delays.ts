@@ -9,7 +9,7 @@ export interface Delays {
 }
 
 /** Environment variables for the measured server; each server needs its own `file`. */
-export const measuring = (file: string) => ({
+export const makeDelayEnvironment = (file: string) => ({
   NODE_OPTIONS: `--import ${new URL('./event-loop.ts', import.meta.url).href}`,
   BENCH_DELAYS: file,
 })

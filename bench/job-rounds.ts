@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { percentile, poster, printLines } from './harness.ts'
-import { childrenMs, familyMs, parentOf, processorMs } from './process-usage.ts'
+import { childrenMs, familyMs, processorMs, readParentPid } from './process-usage.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /** Runs jobs on a server until they have succeeded, and measures the resources that this takes. */
@@ -145,7 +145,7 @@ async function openBench(url: string, client: pg.Client, serverPid: number) {
     count: (state) => one('SELECT count(*) AS n FROM job WHERE state = $1::text::job_state', [state]),
     transactions: () => one('SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()'),
     serverPid,
-    postmasterPid: parentOf(await one('SELECT pg_backend_pid() AS n')),
+    postmasterPid: readParentPid(await one('SELECT pg_backend_pid() AS n')),
   }
   return { bench, close: post.close }
 }

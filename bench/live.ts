@@ -8,7 +8,7 @@ import { createLog } from '../src/platform/log.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { startBerthProcess } from '../test/support/berth-process.ts'
 import { type Contest, secret, sizes } from './contest.ts'
-import { measuring } from './delays.ts'
+import { makeDelayEnvironment } from './delays.ts'
 import { measureLines } from './live-lines.ts'
 import { measureOutput } from './live-output.ts'
 import { measureSubscribers } from './live-subscribers.ts'
@@ -56,10 +56,10 @@ await withFolder(async (dataDir) => {
   const postgres = await startPostgres({ dataDir, log: createLog('error'), clock: systemClock })
   const server = { DATABASE_URL: postgres.url, BERTH_CONFIG: config, BERTH_BOOTSTRAP_TOKEN: secret }
   const bare = fork(new URL('./bare-streams.ts', import.meta.url), [file], {
-    env: { ...process.env, ...measuring(delaysOf('bare')) },
+    env: { ...process.env, ...makeDelayEnvironment(delaysOf('bare')) },
   })
   const [bareUrl] = (await once(bare, 'message')) as [string]
-  const env = { ...server, ...measuring(delaysOf('berth')) }
+  const env = { ...server, ...makeDelayEnvironment(delaysOf('berth')) }
   const berth = await startBerthProcess({ dataDir, env })
   const contest: Contest = {
     berth: { url: berth.url, pid: berth.pid, delays: delaysOf('berth') },

@@ -5,7 +5,7 @@ import { openDb } from '../src/platform/db.ts'
 import { createLog } from '../src/platform/log.ts'
 import { addFinalJobs } from './final-jobs.ts'
 import { percentile, poster } from './harness.ts'
-import { familyMs, parentOf, processorMs } from './process-usage.ts'
+import { familyMs, processorMs, readParentPid } from './process-usage.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /**
@@ -241,7 +241,7 @@ async function createMeter(serverPid: number, databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
-  const postgresPid = parentOf(rows[0].pid)
+  const postgresPid = readParentPid(rows[0].pid)
   await client.end()
   const readMs = () => processorMs(serverPid).own + familyMs(postgresPid)
   return async (work: (usedMs: () => number) => Promise<unknown>) => {

@@ -11,7 +11,7 @@ const fieldsOf = (pid: number): string[] => {
 const msOf = (ticks: readonly (string | undefined)[]) =>
   (ticks.reduce((sum, each) => sum + Number(each), 0) * 1_000) / ticksPerSecond
 
-export const parentOf = (pid: number): number => Number(fieldsOf(pid)[1])
+export const readParentPid = (pid: number): number => Number(fieldsOf(pid)[1])
 
 /** Processor time in ms: of the process itself, and of the descendants for which it has waited. */
 export function processorMs(pid: number): { own: number; waited: number } {
@@ -22,7 +22,7 @@ export function processorMs(pid: number): { own: number; waited: number } {
 /** Processor time of the living children. */
 export function childrenMs(pid: number): { own: number; waited: number } {
   const sum = { own: 0, waited: 0 }
-  for (const child of pidsNow().filter((each) => unlessGone(() => parentOf(each)) === pid)) {
+  for (const child of pidsNow().filter((each) => unlessGone(() => readParentPid(each)) === pid)) {
     const used = unlessGone(() => processorMs(child))
     sum.own += used?.own ?? 0
     sum.waited += used?.waited ?? 0

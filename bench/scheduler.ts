@@ -4,7 +4,15 @@ import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, shape, v100 } from '../test/support/machines.ts'
-import { heard, lane, placedOn, runningOf, settings, snapshot, waiting } from '../test/support/planning.ts'
+import {
+  lane,
+  makeReceivedChanges,
+  makeRunning,
+  placedOn,
+  settings,
+  snapshot,
+  waiting,
+} from '../test/support/planning.ts'
 import { busyPools } from './busy-pool.ts'
 import { percentile } from './harness.ts'
 
@@ -31,7 +39,7 @@ const nodes = Array.from({ length: nodesCount }, (_, at) =>
 
 const runOn = (of: Lane, at: number): Running => {
   const gpuIds = at < nodesCount * gpusPerNode ? [Math.floor(at / nodesCount)] : []
-  return runningOf(of, waiting(of.id, -1 - at), {
+  return makeRunning(of, waiting(of.id, -1 - at), {
     placements: [placedOn(nodes[at % nodesCount]?.name ?? '', { gpuIds })],
   })
 }
@@ -69,7 +77,7 @@ class Queue {
   end(): number {
     const runId = this.runs.shift() ?? ''
     const began = performance.now()
-    this.world.hear(heard([{ kind: 'RUN', runId, running: null }]))
+    this.world.hear(makeReceivedChanges([{ kind: 'RUN', runId, running: null }]))
     let { starts, needs } = planPass(this.world, { startsMax: 50 })
     if (starts.length === 0) {
       this.refill(needs)
@@ -102,7 +110,7 @@ class Queue {
         { kind: 'LEFT', jobId, laneId },
         { kind: 'JOINED', entry: this.entry(laneId, gone + this.perLane - 1) },
       ]
-      this.world.hear(heard(changes))
+      this.world.hear(makeReceivedChanges(changes))
     }
   }
 }
@@ -150,11 +158,11 @@ function behind(count: number): { first: number; next: number[] } {
     const entry = waiting(runnable.id, 1_000_000 + at)
     const from = performance.now()
     const lanesHeard = [{ lane: runnable, userName: 'u', team: null }]
-    of.hear(heard([{ kind: 'JOINED', entry }], { lanes: lanesHeard }))
+    of.hear(makeReceivedChanges([{ kind: 'JOINED', entry }], { lanes: lanesHeard }))
     if (planPass(of, { startsMax: 50 }).starts.length !== 1) throw new Error('The job did not start')
     const took = performance.now() - from
     of.hear(
-      heard([
+      makeReceivedChanges([
         { kind: 'LEFT', jobId: entry.jobId, laneId: runnable.id },
         { kind: 'RUN', runId: entry.runId, running: null },
       ]),

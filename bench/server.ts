@@ -43,7 +43,7 @@ export async function withServer(
 }
 
 /** Starts the server of another revision, with its own packages. `given`: the arguments of `withServer`. */
-export async function withServerOf(revision: string, ...given: Parameters<typeof withServer>): Promise<void> {
+export async function withServerOfRevision(revision: string, ...given: Parameters<typeof withServer>): Promise<void> {
   await withFolder(async (folder) => {
     const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: folder, stdio: 'inherit' })
     run('git', 'clone', '--quiet', '--shared', join(import.meta.dirname, '..'), '.')

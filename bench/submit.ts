@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { poster, printLines, printRace, race } from './harness.ts'
-import { withDatabases, withRivals, withServer, withServerOf } from './server.ts'
+import { withDatabases, withRivals, withServer, withServerOfRevision } from './server.ts'
 
 /**
  * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, under two quotas and a rule of approval
@@ -74,7 +74,7 @@ await withDatabases(['Berth', 'before', 'pg-boss', 'graphile-worker'], async (da
     const run = (url: string) => {
       const urls = { ...Object.fromEntries(rivals), Berth: url }
       if (against === undefined) return measure(urls, {})
-      return withServerOf(against, (older) => measure(urls, { [`Berth ${against}`]: older }), envOf(before))
+      return withServerOfRevision(against, (older) => measure(urls, { [`Berth ${against}`]: older }), envOf(before))
     }
     await withServer(run, envOf(Berth))
   })

@@ -7,7 +7,7 @@ import { type EvictionPlan, planPreemption } from '../src/scheduler/plan/preempt
 import { unlimited } from '../src/scheduler/plan/rations.ts'
 import { findPartingNodes, getSharePath } from '../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { runningOf } from '../test/support/planning.ts'
+import { makeRunning } from '../test/support/planning.ts'
 import { lane, range, TestPool } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
@@ -156,7 +156,7 @@ class Cluster {
     this.waiting.delete(job)
     const { nowMs, machines } = this.pool
     const ids = { runId: `${job.id}/${++job.run}`, jobId: job.id, run: job.run }
-    machines.add(runningOf(job.of, ids, { placements, sinceMs: nowMs, startedMs: nowMs, wonTier }))
+    machines.add(makeRunning(job.of, ids, { placements, sinceMs: nowMs, startedMs: nowMs, wonTier }))
   }
 
   private isFree(placements: readonly Placement[]): boolean {

@@ -4,7 +4,7 @@ import type { LaneState, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, lane, makeReceivedChanges, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import type { Contender } from './textbook.ts'
 import type { Work } from './workload.ts'
@@ -29,7 +29,7 @@ export class BerthContender implements Contender {
   arrive(works: readonly Work[], nowMs: number): void {
     const joined = works.map((work) => this.#join(work, nowMs))
     this.#world.hear(
-      heard(
+      makeReceivedChanges(
         joined.map(({ entry }) => ({ kind: 'JOINED', entry })),
         { nowMs, lanes: joined.map(({ known }) => known) },
       ),
@@ -54,7 +54,7 @@ export class BerthContender implements Contender {
   end(works: readonly Work[], nowMs: number): void {
     const runIds = works.map((work) => this.#runs.get(work) ?? '')
     this.#world.hear(
-      heard(
+      makeReceivedChanges(
         runIds.map((runId) => ({ kind: 'RUN', runId, running: null })),
         { nowMs },
       ),
@@ -78,7 +78,7 @@ export class BerthContender implements Contender {
           1,
         )
       }
-      this.#world.hear(heard(followStarts(this.#world, { starts }, nowMs), { nowMs }))
+      this.#world.hear(makeReceivedChanges(followStarts(this.#world, { starts }, nowMs), { nowMs }))
     }
   }
 

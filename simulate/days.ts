@@ -7,7 +7,7 @@ import { planPass } from '../src/scheduler/plan/plan.ts'
 import { chooseParts, historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, lane, makeReceivedChanges, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 import { makeWork } from './workload.ts'
@@ -204,7 +204,7 @@ class Day {
   }
 
   private hear(changes: readonly Change[], lanes: readonly Omit<LaneState, 'waiting' | 'first'>[] = []): void {
-    this.world.hear(heard(changes, { nowMs: this.nowMs, lanes }))
+    this.world.hear(makeReceivedChanges(changes, { nowMs: this.nowMs, lanes }))
   }
 
   private fill(): void {

@@ -4,7 +4,7 @@ import type { Change, Snapshot, Start, Waiting } from '../src/scheduler/plan/mod
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { lane, makeReceivedChanges, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
@@ -115,7 +115,7 @@ class Playing {
       )
       const changes = range(0, one.oneAtATime ? 1 : perLane).flatMap(() => lanes.map((of) => this.joining(of)))
       const known = lanes.map((of) => ({ lane: of, userName: one.name, team: null }))
-      this.world.hear(heard(changes, { nowMs: this.nowMs, lanes: known }))
+      this.world.hear(makeReceivedChanges(changes, { nowMs: this.nowMs, lanes: known }))
     }
   }
 
@@ -140,7 +140,7 @@ class Playing {
         changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: of.id }, ...(oneAtATime ? [] : [this.joining(of)]))
       }
       this.running.sort((a, b) => a.atMs - b.atMs)
-      this.world.hear(heard(changes, { nowMs: this.nowMs }))
+      this.world.hear(makeReceivedChanges(changes, { nowMs: this.nowMs }))
     }
   }
 
@@ -153,7 +153,7 @@ class Playing {
     const next = this.find(of).oneAtATime ? [this.joining(of)] : []
     const known = [{ lane: of, userName: of.userId, team: null }]
     const ended: Change = { kind: 'RUN', runId: entry.runId, running: null }
-    this.world.hear(heard([ended, ...next], { nowMs: this.nowMs, lanes: known }))
+    this.world.hear(makeReceivedChanges([ended, ...next], { nowMs: this.nowMs, lanes: known }))
   }
 
   private find({ userId }: Lane): Partial<Contestant> {

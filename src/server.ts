@@ -45,7 +45,7 @@ import { startInstallationMetrics } from './metrics/installation.ts'
 import { arrivalMsMax, awaitDatabase, keepsSettings, readConnectionLimits } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
-import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
+import { readDatabaseTime, timePollMs } from './platform/database-time.ts'
 import { type DbOptions, openDb } from './platform/db.ts'
 import { createDiskWatch } from './platform/disk.ts'
 import type { Log } from './platform/log.ts'
@@ -139,7 +139,7 @@ async function build(start: Start): Promise<string> {
   wakeups.on('schema', migrations.wake)
   startLoop(migrations, down)
   const time = await readDatabaseTime(db.sql, clock)
-  startLoop(createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log }), down)
+  startLoop(createLoop({ name: 'database time', pollMs: timePollMs, runOnce: time.look, clock, log }), down)
   const singleUser = await decide({ db, time, log }, config)
   const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
   const objects = config.files.s3 ? { objects: new S3Objects(config.files.s3) } : {}

@@ -6,13 +6,13 @@ import { moves } from '../src/domain/state.ts'
 import { measureFunctions } from './support/functions.ts'
 import {
   code,
-  exportsOf,
   findForbiddenImports,
   findImportCycles,
   findMutualRooms,
-  importsOf,
+  findRoom,
+  listExports,
+  listImports,
   repository,
-  roomOf,
   rooms,
   root,
   type Source,
@@ -56,9 +56,9 @@ const foreign: Readonly<Record<string, RegExp>> = {
 
 describe('the import rules between rooms', () => {
   it('cover every file, and every room has a file', () => {
-    const outside = [...source, ...browser].filter(({ path }) => roomOf(path) === undefined)
+    const outside = [...source, ...browser].filter(({ path }) => findRoom(path) === undefined)
     expect(outside.map(({ path }) => path)).toEqual([])
-    const inhabited = new Set(repository.map(({ path }) => roomOf(path)))
+    const inhabited = new Set(repository.map(({ path }) => findRoom(path)))
     expect([...rooms.keys()].filter((room) => !inhabited.has(room))).toEqual([])
   })
 
@@ -86,7 +86,7 @@ describe('the import rules between rooms', () => {
     const may = ['simulate/', 'src/scheduler/', 'src/domain/', 'src/platform/', 'test/support/']
     const simulator = code.filter(({ path }) => path.startsWith('simulate/'))
     const climbed = simulator.flatMap((file) =>
-      importsOf(file)
+      listImports(file)
         .filter((target) => at(target) && !may.some((prefix) => target.startsWith(prefix)))
         .map((target) => `${file.path} → ${target}`),
     )
@@ -96,7 +96,7 @@ describe('the import rules between rooms', () => {
 
   it('limit the console to the package entry of the client, and to its texts', () => {
     const inside = browser.flatMap((file) =>
-      importsOf(file)
+      listImports(file)
         .filter((target) => /^(src\/(?!client\/text\/)|test\/|examples\/)/.test(target))
         .map((target) => `${file.path} → ${target}`),
     )
@@ -108,7 +108,7 @@ describe('the import rules between rooms', () => {
 
   it('restrict which room imports which package', () => {
     const broken = source.flatMap((file) => {
-      const never = foreign[roomOf(file.path)?.split('/')[0] ?? '']
+      const never = foreign[findRoom(file.path)?.split('/')[0] ?? '']
       return never ? found([file], never) : []
     })
     expect(broken).toEqual([])
@@ -183,7 +183,7 @@ describe('sizes and names:', () => {
     const isNoun = (path: string, name: string) =>
       path.startsWith('src/client/psij/') || (path.startsWith('src/graphql/schema/') && nouns.includes(name))
     const exported = source
-      .flatMap((file) => exportsOf(file).map((name) => ({ name, path: file.path })))
+      .flatMap((file) => listExports(file).map((name) => ({ name, path: file.path })))
       .filter(({ path, name }) => !isNoun(path, name))
     const paths = new Map<string, string[]>()
     for (const { name, path } of exported) paths.set(name, [...(paths.get(name) ?? []), path])

@@ -3,9 +3,9 @@ import {
   code,
   findImportCycles,
   findMutualRooms,
-  importsOf,
+  findRoom,
+  listImports,
   repository,
-  roomOf,
   type Source,
   typedDocuments,
 } from './support/sources.ts'
@@ -29,8 +29,8 @@ const summary = (values: readonly number[]) =>
 
 const arrows = new Set(
   housed.flatMap((file) =>
-    importsOf(file).flatMap((target) => {
-      const [from, to] = [roomOf(file.path), roomOf(target)]
+    listImports(file).flatMap((target) => {
+      const [from, to] = [findRoom(file.path), findRoom(target)]
       return from && to && from !== to ? [`${from} → ${to}`] : []
     }),
   ),

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { habits, passagesOf } from './support/prose.ts'
-import { code, exportsOf, repository, root } from './support/sources.ts'
+import { habits, listPassages } from './support/prose.ts'
+import { code, listExports, repository, root } from './support/sources.ts'
 
 /**
  * The introductory documents are complete and correct: the table of src/domain/README.md, the decisions, the glossary.
@@ -125,7 +125,7 @@ test('exported names and files use the words of the glossary as defined', () => 
   const source = code.filter(({ path }) => path.startsWith('src/'))
   const strayed = source.flatMap((file) => {
     const isAtHome = (word: string) => homes[word]?.some((home) => file.path.startsWith(`src/${home}`)) ?? true
-    const names = [basename(file.path, '.ts'), ...exportsOf(file)]
+    const names = [basename(file.path, '.ts'), ...listExports(file)]
     return names.filter((name) => !wordsOf(name).every(isAtHome)).map((name) => `${file.path}: ${name}`)
   })
   expect(strayed).toEqual([])
@@ -150,7 +150,7 @@ test.each(habits)('no passage has the habit $habit', ({ pattern }) => {
         path,
       ) && !/\/generated\/|^docs\/schema\.md$|^test\/(words\.test|support\/prose)\.ts$/.test(path),
   )
-  const found = written.flatMap(passagesOf).filter(({ text }) => pattern.test(text) && !plain.includes(text))
+  const found = written.flatMap(listPassages).filter(({ text }) => pattern.test(text) && !plain.includes(text))
   expect(found.map(({ path, line, text }) => `${path}:${line}  ${text}`)).toEqual([])
 })
 

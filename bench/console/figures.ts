@@ -16,7 +16,7 @@ export function addFigure(name: string, value: number, goal: number, unit: strin
 }
 
 /** The smallest of several repetitions, because other load on the machine only adds time. */
-export async function bestOf(turns: number, measure: () => Promise<number>): Promise<number> {
+export async function measureBest(turns: number, measure: () => Promise<number>): Promise<number> {
   let best = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < turns; turn++) best = Math.min(best, await measure())
   return best

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { poster } from '../harness.ts'
 import { withDatabases, withServer } from '../server.ts'
 import { openPage, readHeapBytes, watchPage, withBrowser } from './chromium.ts'
-import { addFigure, bestOf } from './figures.ts'
+import { addFigure, measureBest } from './figures.ts'
 
 /** The list of jobs: 100,000 jobs (or BERTH_BENCH_JOBS). 400 of them wait, and change 200 times a second. */
 const jobCount = Number(process.env['BERTH_BENCH_JOBS'] ?? 100_000)
@@ -152,7 +152,7 @@ async function measureJumps(page: Page, url: string): Promise<void> {
     'another filter': [() => page.getByRole('link', { name: /^Failed/ }).click(), firstRow, 'Failed'],
   }
   for (const [name, [act, text, pattern]] of Object.entries(jumps)) {
-    const ms = await bestOf(turns, async () => {
+    const ms = await measureBest(turns, async () => {
       await openList(page, url)
       const began = performance.now()
       await act()
@@ -180,7 +180,7 @@ async function measureIdle(page: Page, url: string): Promise<void> {
     const { metrics } = await session.send('Performance.getMetrics')
     return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0
   }
-  const share = await bestOf(turns, async () => {
+  const share = await measureBest(turns, async () => {
     const before = await readSeconds()
     await page.waitForTimeout(idleMs)
     return ((await readSeconds()) - before) / (idleMs / 1_000)

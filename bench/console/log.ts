@@ -6,7 +6,7 @@ import { until } from '../../test/support/until.ts'
 import { percentile } from '../harness.ts'
 import { withServer } from '../server.ts'
 import { openPage, readHeapBytes, watchPage, withBrowser } from './chromium.ts'
-import { addFigure, bestOf } from './figures.ts'
+import { addFigure, measureBest } from './figures.ts'
 
 /**
  * The log of a real job: 1,000,000 lines and 1 GiB, then 10,000,000 lines, then 5,000 lines a second. With BERTH_BENCH_LINES
@@ -66,7 +66,7 @@ async function measureOpening(page: Page, address: string): Promise<void> {
     'open at the middle': [`#L${middle}`, middle],
   }
   for (const [name, [hash, line]] of Object.entries(places)) {
-    const ms = await bestOf(turns, () => measureOpen(page, address + hash, line))
+    const ms = await measureBest(turns, () => measureOpen(page, address + hash, line))
     addFigure(name, ms, 500, 'ms')
   }
 }
@@ -96,7 +96,7 @@ async function measureScrolling(page: Page, address: string): Promise<void> {
   }
   for (const [name, work] of Object.entries({ wheel, drag, keys })) {
     const longest: number[] = []
-    const shift = await bestOf(turns, async () => {
+    const shift = await measureBest(turns, async () => {
       const { longestTaskMs, layoutShift } = await watchPage(page, work)
       longest.push(longestTaskMs)
       return layoutShift

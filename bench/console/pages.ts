@@ -3,7 +3,7 @@ import { until } from '../../test/support/until.ts'
 import { poster } from '../harness.ts'
 import { withServer } from '../server.ts'
 import { openPage, withBrowser } from './chromium.ts'
-import { addFigure, bestOf } from './figures.ts'
+import { addFigure, measureBest } from './figures.ts'
 
 /** Pages over a simulated pool of 1,000 nodes with 8 GPUs each, 500 waiting jobs, and a quiet pool of one node. */
 const nodes = 1_000
@@ -58,7 +58,7 @@ async function submitMany(send: Send, specs: readonly Spec[]): Promise<void> {
 
 async function measureFirstPaint(browser: Browser, url: string): Promise<void> {
   const shifts: number[] = []
-  const paint = await bestOf(turns, async () => {
+  const paint = await measureBest(turns, async () => {
     const page = await openPage(browser)
     await page.goto(`${url}/jobs`)
     await page.getByRole('row').nth(1).waitFor()
@@ -91,15 +91,15 @@ async function measureVisit(page: Page, from: string, path: string, canvas: stri
 }
 
 async function measureVisits(page: Page, url: string): Promise<void> {
-  const map = await bestOf(turns, () => measureVisit(page, `${url}/jobs`, '/cluster/gpu', 'canvas[role=img]'))
+  const map = await measureBest(turns, () => measureVisit(page, `${url}/jobs`, '/cluster/gpu', 'canvas[role=img]'))
   addFigure(`map of ${nodes} nodes with 8 GPUs`, map, 1_000, 'ms')
-  const forecast = await bestOf(turns, () =>
+  const forecast = await measureBest(turns, () =>
     measureVisit(page, `${url}/jobs`, '/workload/gpu', 'section[aria-labelledby=forecast] canvas'),
   )
   addFigure(`queue with the forecast of ${waiting} jobs`, forecast, 500, 'ms')
   await page.goto(`${url}/jobs`)
   await page.getByRole('row').nth(1).waitFor()
-  const palette = await bestOf(turns, async () => {
+  const palette = await measureBest(turns, async () => {
     const ms = await page.evaluate<number>(`new Promise((resolve) => {
       const began = performance.now()
       const look = () => (document.querySelector('[role=dialog] input') ? resolve(performance.now() - began) : requestAnimationFrame(look))

@@ -5,19 +5,20 @@ import { lockVacantKey } from './leadership.ts'
 
 /** Inserts messages for the leader of a pool (`pool_change`). Triggers and `transition` insert others. */
 
-export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, 'NODES', [null])
+export const announceNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, 'NODES', [null])
 
 /** Leaders refuse starts that were planned before this change. */
-export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'])
+export const announceSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'])
 
-export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS', 'NODES'])
+export const announceSettingsAndNodes = (sql: Sql, pool: string): Promise<void> =>
+  revise(sql, pool, ['SETTINGS', 'NODES'])
 
 /** Also records the revision of the limits, so that the self-check accepts runs that started under the old ones. */
-export const tellLimits = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'], true)
+export const announceLimits = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'], true)
 
-export async function tellLimitsOfAllPools(tx: Tx): Promise<void> {
+export async function announceLimitsOfAllPools(tx: Tx): Promise<void> {
   const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
-  for (const { name } of pools) await tellLimits(tx, name)
+  for (const { name } of pools) await announceLimits(tx, name)
 }
 
 async function revise(sql: Sql, pool: string, kinds: readonly PoolChangeKind[], ofLimits = false): Promise<void> {
@@ -33,7 +34,7 @@ async function revise(sql: Sql, pool: string, kinds: readonly PoolChangeKind[], 
 }
 
 /** For runs whose preemption was requested, which does not change their state. */
-export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
+export const announceRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
   tell(sql, pool, 'RUN', runIds)
 
 async function tell(sql: Sql, pool: string, kind: PoolChangeKind, runIds: readonly (string | null)[]): Promise<void> {

@@ -10,7 +10,7 @@ import type { Sql } from './tx.ts'
 export type DatabaseTime = Time & { look(): Promise<void> }
 
 /** Pause between queries. A drift of 100 ppm adds up to 1 ms in this time. */
-export const timeLookMs = 10_000
+export const timePollMs = 10_000
 
 export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<DatabaseTime> {
   const earliest = await ask(sql, clock)

@@ -7,7 +7,7 @@ import { berthExchange } from '../../src/client/caches/urql.ts'
 import { type Client, createClient } from '../../src/client/jobs/client.ts'
 import { data } from '../support/client.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
-import { here, type Scenario } from './scenario.ts'
+import { type Scenario, scaleByLoad } from './scenario.ts'
 import { addSeqs, progressMs, retryMsMax, type Seqs, type Servers, sizes, withServers } from './two-servers.ts'
 import { startWriters } from './writers.ts'
 
@@ -185,7 +185,7 @@ async function cutClients(servers: Servers): Promise<void> {
     log(`all ${made.written} changes are made`)
     for (const { proxy } of readers) proxy.blocked.clear()
     const versions = await versionsOf(urlOf(), jobIds)
-    const late = performance.now() + here(catchUpMs)
+    const late = performance.now() + scaleByLoad(catchUpMs)
     for (const reader of readers) {
       while (!isThere(reader, versions) && performance.now() < late) await sleep(200)
       assert.deepEqual(faults, [])

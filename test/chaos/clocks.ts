@@ -18,7 +18,7 @@ import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
 import { openConnections } from './connections.ts'
 import { withDirectory } from './directory.ts'
-import { here, type Scenario, Skipped } from './scenario.ts'
+import { type Scenario, Skipped, scaleByLoad } from './scenario.ts'
 
 /** A server whose wall clock is wrong, drifts and jumps, over a database with the correct time. */
 export const clocks: readonly Scenario[] = [{ name: 'wrong-clocks', run: fakeClocks }]
@@ -129,7 +129,10 @@ async function nowMs(database: pg.Pool): Promise<number> {
 
 function assertNear(at: number, fromMs: number, toMs: number, what: string): void {
   const [early, late] = [Math.round(fromMs - at), Math.round(at - toMs)]
-  assert.ok(early <= here(toleranceMs) && late <= here(toleranceMs), `${what} is ${Math.max(early, late)} ms off`)
+  assert.ok(
+    early <= scaleByLoad(toleranceMs) && late <= scaleByLoad(toleranceMs),
+    `${what} is ${Math.max(early, late)} ms off`,
+  )
 }
 
 // ── one round ──
@@ -215,7 +218,7 @@ const awaitEnd = (database: pg.Pool, id: string) =>
   until(
     async () =>
       (await database.query('SELECT FROM job WHERE id = $1 AND finished_at IS NOT NULL', [id])).rowCount === 1,
-    { what: `${id} has ended`, timeoutMs: here(roundMsMax) },
+    { what: `${id} has ended`, timeoutMs: scaleByLoad(roundMsMax) },
   )
 
 // ── reported times ──
@@ -280,10 +283,10 @@ const clockErrorMs = 40
 function demandLimit({ id, longestMs }: Submitted, { started, finished, restartedMs }: Ran): void {
   if (longestMs === null) return
   const limitMs = limitSeconds * 1_000
-  const waitedMs = restartedMs === null ? 0 : Math.max(0, restartedMs + here(adoptionMsMax) - started - limitMs)
+  const waitedMs = restartedMs === null ? 0 : Math.max(0, restartedMs + scaleByLoad(adoptionMsMax) - started - limitMs)
   const ranMs = finished - started
-  const ranMsMax = longestMs + here(lateMsMax) + waitedMs
-  const ranMsMin = limitMs - here(clockErrorMs)
+  const ranMsMax = longestMs + scaleByLoad(lateMsMax) + waitedMs
+  const ranMsMin = limitMs - scaleByLoad(clockErrorMs)
   assert.ok(ranMs >= ranMsMin && ranMs <= ranMsMax, `${id} ran for ${ranMs} ms, not ${ranMsMin} to ${ranMsMax}`)
 }
 

@@ -10,7 +10,7 @@ import { startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
-import { here, type Scenario } from './scenario.ts'
+import { type Scenario, scaleByLoad } from './scenario.ts'
 import { type Side, startWire } from './wire.ts'
 
 /**
@@ -146,7 +146,7 @@ interface Answer {
 
 /** Retries while the server, or its database, is unavailable. */
 async function ask<Result>(url: string, query: string, variables: object): Promise<Result> {
-  const endsMs = performance.now() + here(overMs)
+  const endsMs = performance.now() + scaleByLoad(overMs)
   for (;;) {
     const answer = await post(url, JSON.stringify({ query, variables }))
     const problem = Object.values(answer?.data ?? {}).find((field) => field?.code)
@@ -184,7 +184,7 @@ async function playOne(
   if (isCancelled) {
     await until(async () => (await look()).logs.text.includes('begun'), {
       what: `${name} prints`,
-      timeoutMs: here(overMs),
+      timeoutMs: scaleByLoad(overMs),
     })
     await ask(url, cancellation, { id })
   }
@@ -193,7 +193,7 @@ async function playOne(
       const job = await look()
       return isFinal(job.state) && job.logs.isFinal && job
     },
-    { what: `${name} ${id} is over`, timeoutMs: here(overMs) },
+    { what: `${name} ${id} is over`, timeoutMs: scaleByLoad(overMs) },
   )
   const { state, exitCode, logs, runs } = seen
   const lines = (text: string) => text.split('\n').toSorted().join('\n')

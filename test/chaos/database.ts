@@ -16,7 +16,7 @@ import { ask } from '../support/client.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
-import { here, type Scenario } from './scenario.ts'
+import { type Scenario, scaleByLoad } from './scenario.ts'
 
 /** A database that is cut off, freezes or restarts: calls time out, and work continues soon after it is reachable. */
 export const database: readonly Scenario[] = [
@@ -42,7 +42,7 @@ async function submit(url: string): Promise<string | null> {
   const beganMs = performance.now()
   const answer = await ask(url, submission)
   const ms = performance.now() - beganMs
-  assert.ok(ms < here(answerMsMax), `an answer took ${Math.round(ms)} ms`)
+  assert.ok(ms < scaleByLoad(answerMsMax), `an answer took ${Math.round(ms)} ms`)
   const id: string | undefined = answer.data?.['submitJob']?.job?.id
   if (id === undefined) assert.match(JSON.stringify(answer), /UNAVAILABLE/)
   return id ?? null
@@ -55,7 +55,7 @@ const stateOf = async (url: string, id: string) =>
 async function demandWork(urls: readonly string[]): Promise<number> {
   const beganMs = performance.now()
   for (const url of urls) {
-    const timeoutMs = here(goesOnMsMax) - (performance.now() - beganMs)
+    const timeoutMs = scaleByLoad(goesOnMsMax) - (performance.now() - beganMs)
     const id = await until(() => submit(url), { what: 'a job is taken', timeoutMs })
     await until(async () => (await stateOf(url, id)) === 'SUCCEEDED', { what: `${id} has ended`, timeoutMs })
   }
@@ -72,7 +72,10 @@ async function demandAllDone(databaseUrl: string): Promise<void> {
   await withDatabase(databaseUrl, async (client) => {
     const open = async () =>
       (await client.query("SELECT id, state FROM job WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')")).rows
-    await until(async () => (await open()).length === 0, { what: 'all jobs have ended', timeoutMs: here(doneMsMax) })
+    await until(async () => (await open()).length === 0, {
+      what: 'all jobs have ended',
+      timeoutMs: scaleByLoad(doneMsMax),
+    })
     assert.deepEqual(await findViolations(pgSql(client)), [])
   })
 }
@@ -147,7 +150,10 @@ async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promis
     const server = await startBerthProcess({ dataDir: directory, port: await freePort() })
     const place = { home: join(directory, 'postgres'), bin: '', major: '18', account: null }
     const postmaster = async () => {
-      const found = await until(() => findPostmaster(place), { what: 'PostgreSQL runs', timeoutMs: here(goesOnMsMax) })
+      const found = await until(() => findPostmaster(place), {
+        what: 'PostgreSQL runs',
+        timeoutMs: scaleByLoad(goesOnMsMax),
+      })
       return found.pid
     }
     try {
@@ -191,7 +197,7 @@ async function freezePostgres({ seed, seconds, log }: Context): Promise<void> {
     for (; rounds === 0 || performance.now() < endMs; rounds++) {
       const frozen = await processesOf(await postmaster())
       signal(frozen, 'SIGSTOP')
-      const ready = fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(here(answerMsMax)) })
+      const ready = fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(scaleByLoad(answerMsMax)) })
       await Promise.all([sleep(random.between(1_000, 20_000)), submit(server.url), submit(server.url), ready])
       signal(frozen, 'SIGCONT')
       slowest = Math.max(slowest, await demandWork([server.url]))
@@ -202,7 +208,10 @@ async function freezePostgres({ seed, seconds, log }: Context): Promise<void> {
 
 /** A report that failed in the restart is repeated after a pause, so another job may end earlier. */
 const succeeded = (url: string, id: string) =>
-  until(async () => (await stateOf(url, id)) === 'SUCCEEDED', { what: `${id} succeeds`, timeoutMs: here(goesOnMsMax) })
+  until(async () => (await stateOf(url, id)) === 'SUCCEEDED', {
+    what: `${id} succeeds`,
+    timeoutMs: scaleByLoad(goesOnMsMax),
+  })
 
 async function restartPostgres({ seed, seconds, log }: Context): Promise<void> {
   const random = new Random(seed)

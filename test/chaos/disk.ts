@@ -4,15 +4,15 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../simulate/random.ts'
-import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type Api, connectApi, readJob } from '../support/api.ts'
 import { startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
-import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
+import { findFault, numberedLines, readLog } from '../support/numbered-lines.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
-import { here, type Scenario, Skipped } from './scenario.ts'
+import { type Scenario, Skipped, scaleByLoad } from './scenario.ts'
 
 /** A server whose database and spool share a disk, which fills up while jobs print and users submit. */
 export const disk: readonly Scenario[] = [{ name: 'disk-full', run: fillDisk }]
@@ -72,9 +72,9 @@ async function playRound({ api, url, dataDir, disk, random, go }: Round) {
   const command = ['sh', '-c', numberedLines(count), 'sh', go]
   const ids = await api.submitAll(Array.from({ length: jobsPerRound }, () => ({ command })))
   const reach = async (id: string, state: string) =>
-    until(async () => (await jobOf(api, id)).state === state, {
+    until(async () => (await readJob(api, id)).state === state, {
       what: `${id} is ${state}`,
-      timeoutMs: here(healedMsMax),
+      timeoutMs: scaleByLoad(healedMsMax),
     })
   for (const id of ids) await reach(id, 'RUNNING')
 
@@ -94,12 +94,12 @@ async function playRound({ api, url, dataDir, disk, random, go }: Round) {
   for (const id of ids) await reach(id, 'SUCCEEDED')
   let gaps = 0
   for (const id of ids.slice(0, jobsPerRound)) {
-    const written = await logOf(api, id)
-    assert.equal(faultOf(written, count), null, id)
+    const written = await readLog(api, id)
+    assert.equal(findFault(written, count), null, id)
     gaps += written.gaps.length
   }
   const isReady = async () => (await fetch(`${url}/readyz`)).ok
-  await until(isReady, { what: 'the server is ready', timeoutMs: here(healedMsMax) })
+  await until(isReady, { what: 'the server is ready', timeoutMs: scaleByLoad(healedMsMax) })
   return { refused, gaps }
 }
 

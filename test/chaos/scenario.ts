@@ -21,7 +21,7 @@ export class Skipped extends Error {
 const ownLoad = 2
 
 /** Scales a time limit of an idle machine by the load of this one. Returns whole milliseconds, which timers need. */
-export function here(ms: number): number {
+export function scaleByLoad(ms: number): number {
   const [load = 0] = loadavg()
   return Math.ceil(ms * Math.max(1, load / (ownLoad * availableParallelism())))
 }

@@ -10,7 +10,7 @@ import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { ask, data, streamSocket, streamSse } from '../support/client.ts'
 import { withDirectory } from './directory.ts'
-import { here, type Scenario } from './scenario.ts'
+import { type Scenario, scaleByLoad } from './scenario.ts'
 
 /**
  * A reader of `jobUpdates` is cut repeatedly and continues over another transport or on another server. Its servers are
@@ -77,7 +77,7 @@ export async function hop({ databaseUrl, directory, seed, seconds, log }: Hop): 
     }
     await writing
     const wanted = await truthOf(running[0]?.url ?? '', truth)
-    const late = performance.now() + here(catchUpMs)
+    const late = performance.now() + scaleByLoad(catchUpMs)
     while (!reader.has(wanted) && performance.now() < late) await reader.read('sse', urlOf(), 1_000)
     reader.demand(wanted)
     const events = [...wanted.versions.values()].reduce((sum, version) => sum + version, 0)

@@ -9,10 +9,10 @@ import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { listProcesses, startedWith } from '../../src/executors/local/processes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { observe, runOf } from '../executors/runs.ts'
+import { makeRun, observe } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { here, type Scenario, Skipped } from './scenario.ts'
+import { type Scenario, Skipped, scaleByLoad } from './scenario.ts'
 
 /**
  * Jobs that are hard to end, or that lose their supervisor, several at once, under servers that are killed and
@@ -76,7 +76,7 @@ async function round(random: Random, spoolDir: string, usesCgroups: boolean): Pr
 function createStubbornRun(random: Random): RunSpec {
   const maxRunTimeSeconds = random.chance(0.3) ? 600 : 0
   const command = ['/bin/sh', '-c', random.of(scripts)]
-  return runOf({ command, workdir: '/tmp', maxRunTimeSeconds })
+  return makeRun({ command, workdir: '/tmp', maxRunTimeSeconds })
 }
 
 /** When the run is reported as over, none of its processes is alive. */
@@ -85,7 +85,7 @@ async function assertOver(executor: Executor, runId: string): Promise<void> {
     const { state } = await observe(executor, runId)
     return state === 'ended' || state === 'gone'
   }
-  await until(isOver, { what: `${runId} is over`, timeoutMs: here(overMs) })
+  await until(isOver, { what: `${runId} is over`, timeoutMs: scaleByLoad(overMs) })
   for (const { pid } of await listProcesses()) {
     assert(!(await startedWith(pid, `BERTH_RUN_ID=${runId}`)), `${pid} lives, but ${runId} is reported as over`)
   }

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tie } from '../support/proxy.ts'
+import { closeTogether } from '../support/proxy.ts'
 
 /** Where a connection to the database breaks: before PostgreSQL gets a request, or after a response that is lost. */
 export type Side = 'unheard' | 'unanswered'
@@ -54,7 +54,7 @@ export async function startWire(target: string): Promise<Wire> {
 
   const server = createServer((near) => {
     const far = connect(Number(to.port), to.hostname)
-    tie(near, far, open)
+    closeTogether(near, far, open)
     const asked = createCounter(requests, true)
     const answered = createCounter(answers, false)
     let waiting = 0

@@ -1,6 +1,6 @@
 import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
-import { importsOf, repository } from '../support/sources.ts'
+import { listImports, repository } from '../support/sources.ts'
 
 /** The modules that the package entries import. A page of a browser has no Node. */
 
@@ -15,7 +15,7 @@ function foreignOf(entry: string): string[] {
     if (!file) return void foreign.add(path)
     if (seen.has(path)) return
     seen.add(path)
-    for (const target of importsOf(file)) visit(target)
+    for (const target of listImports(file)) visit(target)
   }
   visit(entry)
   return [...foreign].sort()

@@ -14,7 +14,7 @@ import { parseSubmission } from '../../src/domain/input.ts'
 import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
 import { routeSpec } from '../../src/domain/submission/routing.ts'
 import { findBrokenRules } from '../../src/domain/submission/spec-rules.ts'
-import { destinationOf } from '../support/destination.ts'
+import { makeDestination } from '../support/destination.ts'
 import { root } from '../support/sources.ts'
 
 /** The tables of docs/specs.md, row by row. */
@@ -36,7 +36,7 @@ function rowsOf(title: string): string[][] {
   )
 }
 
-const destination = (executor: string) => destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
+const destination = (executor: string) => makeDestination(executor, { relaxReplicas: true, deviceIds: [0] })
 
 describe('the table of spec fields and executors', () => {
   const samples: Record<string, object> = {

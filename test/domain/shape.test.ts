@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeShape, toShape } from '../../src/domain/shape.ts'
 import { countProcesses, type Resources } from '../../src/domain/spec.ts'
-import { resourcesOf } from '../executors/runs.ts'
+import { makeResources } from '../executors/runs.ts'
 
 test.for([
   [{}, 1, 1, 1],
@@ -15,7 +15,7 @@ test.for([
 ] as const)(
   'resources %j need %i nodes and %i processes, at most %i of them on one node',
   ([asked, nodes, processes, perNode]) => {
-    const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
+    const resources = makeResources({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
     expect(toShape(resources)).toMatchObject({
       copies: nodes,
       distinctNodes: 'nodeCount' in asked || 'processesPerNode' in asked,
@@ -32,5 +32,5 @@ test.for<[Partial<Resources>, string]>([
   [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
 ])('named GPUs appear in the description of a job: %j becomes %s', ([asked, words]) => {
-  expect(describeShape(toShape(resourcesOf(asked)))).toContain(words)
+  expect(describeShape(toShape(makeResources(asked)))).toContain(words)
 })

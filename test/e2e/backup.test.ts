@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Db } from '../../src/platform/db.ts'
-import { type Api, connectApi, jobOf, type TailAnswer, tailQuery } from '../support/api.ts'
+import { type Api, connectApi, readJob, type TailAnswer, tailQuery } from '../support/api.ts'
 import { createEmptyDatabase, type EmptyDatabase } from '../support/backups.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -103,7 +103,7 @@ async function hashOutput(api: Api, jobId: string): Promise<string> {
   return hash.digest('hex')
 }
 
-const stateOf = async (api: Api, id: string) => (await jobOf(api, id)).state
+const stateOf = async (api: Api, id: string) => (await readJob(api, id)).state
 
 test('a backup restored on an empty machine has the data, the audit log, the output and the keys', {
   timeout: 400_000,
@@ -147,7 +147,7 @@ test('a backup restored on an empty machine has the data, the audit log, the out
   // The processes of these runs are not on this machine.
   const [once = '', again = ''] = sleeps
   await until(async () => (await stateOf(next, once)) === 'INTERRUPTED', { what: 'the lost job ends' })
-  await until(async () => (await jobOf(next, again)).runs.nodes[1]?.state === 'RUNNING', {
+  await until(async () => (await readJob(next, again)).runs.nodes[1]?.state === 'RUNNING', {
     what: 'the lost job runs again',
   })
   const { selfCheck } = await next.ask<{ selfCheck: object }>('{ selfCheck { ok findings { rule message } } }')
@@ -206,7 +206,7 @@ test('a server that still runs is fenced off after a restore, and then continues
   expect(server.output()).toMatch(/leads no more/)
   await writeFile(stop, '')
   await until(async () => (await stateOf(api, id)) === 'SUCCEEDED', { what: 'the job ends' })
-  expect((await jobOf(api, id)).runs.nodes).toHaveLength(1)
+  expect((await readJob(api, id)).runs.nodes).toHaveLength(1)
   let text = ''
   for await (const message of api.stream<TailAnswer>('tail', tailQuery, { jobId: id }))
     if (message.__typename === 'LogBatch') {

@@ -2,10 +2,10 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { connectApi, jobOf } from '../support/api.ts'
+import { connectApi, readJob } from '../support/api.ts'
 import { startBerth } from '../support/berth-server.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { logOf } from '../support/numbered-lines.ts'
+import { readLog } from '../support/numbered-lines.ts'
 import { until } from '../support/until.ts'
 
 /** Moves the data directory of a whole server, with its database, away and back. */
@@ -33,20 +33,20 @@ test('jobs neither end nor restart while the data directory is moved away', asyn
 
   const script = 'echo begun >>"$0/marks"; echo one; until [ -e "$0/go" ]; do sleep 0.05; done; echo two'
   const running = await api.submit({ command: ['/bin/sh', '-c', script, parent], workdir: '/', restartable: true })
-  await until(async () => (await jobOf(api, running)).state === 'RUNNING', { what: 'the job runs' })
+  await until(async () => (await readJob(api, running)).state === 'RUNNING', { what: 'the job runs' })
   await rename(dataDir, away)
   const missing = 'the directory of the output of jobs is missing'
   await until(async () => (await warnings()).includes(missing), { what: '/readyz reports it' })
   const waiting = await api.submit({ command: ['true'], workdir: '/' })
   await setTimeout(awayMs)
-  expect((await jobOf(api, running)).state).toBe('RUNNING')
+  expect((await readJob(api, running)).state).toBe('RUNNING')
   await rename(away, dataDir)
   await until(async () => (await warnings()).length === 0, { what: 'all is well' })
   await writeFile(join(parent, 'go'), '')
   for (const id of [running, waiting])
-    await until(async () => (await jobOf(api, id)).state === 'SUCCEEDED', { what: `${id} succeeded` })
+    await until(async () => (await readJob(api, id)).state === 'SUCCEEDED', { what: `${id} succeeded` })
   expect(await readFile(join(parent, 'marks'), 'utf8')).toBe('begun\n')
-  expect(await logOf(api, running)).toEqual({ text: 'one\ntwo\n', gaps: [] })
+  expect(await readLog(api, running)).toEqual({ text: 'one\ntwo\n', gaps: [] })
   expect(server.output().match(/"msg":"The data directory is missing/g)).toHaveLength(1)
 
   await api.close()

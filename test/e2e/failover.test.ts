@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Api, connectApi, jobOf, statusQuery, tailQuery } from '../support/api.ts'
+import { type Api, connectApi, readJob, statusQuery, tailQuery } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { type Json, streamSocket } from '../support/client.ts'
 import { makeDirectory } from '../support/directory.ts'
@@ -121,13 +121,13 @@ test('after a failover that lost transactions, every stream sends a reset and co
 
   const fresh = listen(statusQuery, { jobId: kept })
   await until(() => fresh.seen.length > 0, { what: 'jobStatus begins' })
-  const { version } = await jobOf(api, kept)
+  const { version } = await readJob(api, kept)
   expect(fresh.seen[0].transitions[0].seq).toBeLessThanOrEqual(version)
 
   await Promise.all([tail.done, status.done, fresh.done])
   expect(resets(status)).toHaveLength(1)
   expect(textOf(tail)).toBe(printed)
-  expect((await jobOf(api, kept)).state).toBe('SUCCEEDED')
+  expect((await readJob(api, kept)).state).toBe('SUCCEEDED')
   await Promise.all([updates.close(), later.close()])
 }, 240_000)
 

@@ -2,7 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fuzz } from '../fuzz/fuzz.ts'
-import { callersOf } from '../fuzz/people.ts'
+import { createCallers } from '../fuzz/people.ts'
 import { fuzzWire } from '../fuzz/wire.ts'
 import { startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
@@ -31,7 +31,7 @@ test('the server responds to random requests of every level, and to malformed on
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: config, BERTH_BOOTSTRAP_TOKEN: secret }
   const server = await startBerth({ dataDir, env })
   opened.defer(async () => void (await server.end()))
-  const callers = await callersOf(server.url, secret)
+  const callers = await createCallers(server.url, secret)
   const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests })
   expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
   expect(answers['answered']).toBeGreaterThan(requests / 20)

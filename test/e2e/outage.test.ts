@@ -7,7 +7,7 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
   connectApi,
-  jobOf,
+  readJob,
   type StatusAnswer,
   statusQuery,
   type TailAnswer,
@@ -106,7 +106,7 @@ test('during a database outage calls fail with an error; afterwards streams cont
   const [first] = transitions
   expect(transitions.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice((first?.seq ?? 1) - 1))
   expect(transitions.at(-1)).toMatchObject({ seq: 4, to: 'SUCCEEDED' })
-  expect(await jobOf(api, jobId)).toMatchObject({ state: 'SUCCEEDED', runs: { nodes: [{ number: 1 }] } })
+  expect(await readJob(api, jobId)).toMatchObject({ state: 'SUCCEEDED', runs: { nodes: [{ number: 1 }] } })
   for await (const { data } of queue) if (data?.['workloadStatus'].running === 0) break // it tells of the end, too
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type Api, connectApi, readJob } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { openDatabase } from '../support/database.ts'
@@ -32,7 +32,7 @@ const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`
 
 const ends = (jobId: string) =>
-  until(async () => (await jobOf(api, jobId).catch(() => null))?.state === 'SUCCEEDED', {
+  until(async () => (await readJob(api, jobId).catch(() => null))?.state === 'SUCCEEDED', {
     what: 'the job has ended',
   })
 

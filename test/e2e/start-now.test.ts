@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type Api, connectApi, readJob } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { openDatabase } from '../support/database.ts'
@@ -105,7 +105,7 @@ test('a leader in another process answers previews, reports its machine and appl
       { id: waits },
     ))
       if (isFinal) break
-    expect((await jobOf(api, waits)).state).toBe('SUCCEEDED')
+    expect((await readJob(api, waits)).state).toBe('SUCCEEDED')
   } finally {
     await leader.end()
   }

@@ -33,7 +33,7 @@ export interface Backend {
 }
 
 /** Translates the behaviour to a shell command, which appends a line to the file `mark` when it begins. */
-export function commandOf(behaviour: Behaviour, mark: string): string[] {
+export function makeCommand(behaviour: Behaviour, mark: string): string[] {
   const { lines = 0, exitCode = 0, endless = false, ignoresTerm = false } = behaviour
   const script = [
     'echo x >> "$0"',

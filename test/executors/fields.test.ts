@@ -10,9 +10,9 @@ import { makeNetworkObjects } from '../../src/executors/kubernetes/network.ts'
 import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
 import { makePod } from '../../src/executors/kubernetes/pod.ts'
 import { makeCommandScript } from '../../src/executors/kubernetes/script.ts'
-import { destinationOf } from '../support/destination.ts'
-import { runOf } from './runs.ts'
-import { openerOf } from './snapshot-files.ts'
+import { makeDestination } from '../support/destination.ts'
+import { makeRun } from './runs.ts'
+import { makeOpener } from './snapshot-files.ts'
 
 /**
  * Every field of a spec has an effect: Berth handles it, it changes the request to the backend, or it is rejected by
@@ -162,7 +162,7 @@ const notHere: Record<string, ReadonlySet<string>> = {
 
 function specOf(executor: string, input: object): JobSpec {
   const { spec } = parseSubmission({ spec: { command: ['true'], ...input, executor } })
-  const destination = destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
+  const destination = makeDestination(executor, { relaxReplicas: true, deviceIds: [0] })
   return normaliseSpec(spec, { route: routeSpec(spec, [destination]), account: 'users.test', destination: undefined })
     .spec
 }
@@ -185,8 +185,8 @@ async function verdictOf(executor: string, name: string): Promise<'HONOURED' | '
   const { field, beside: wanted = {} } = samples[name] ?? { field: {} }
   const beside = acceptedSpec(executor, wanted) === null ? {} : wanted
   const ask = (spec: JobSpec) => {
-    const openSnapshot = spec.snapshot ? openerOf({}) : null
-    return askedOf[executor]?.({ ...runOf({}), runId: 'run_1', jobId: 'job_1', spec, openSnapshot })
+    const openSnapshot = spec.snapshot ? makeOpener({}) : null
+    return askedOf[executor]?.({ ...makeRun({}), runId: 'run_1', jobId: 'job_1', spec, openSnapshot })
   }
   const spec = acceptedSpec(executor, { ...beside, ...field })
   if (spec === null) return 'REFUSED'
@@ -195,7 +195,7 @@ async function verdictOf(executor: string, name: string): Promise<'HONOURED' | '
 }
 
 test('every field of a spec has a sample', () => {
-  const { resources, ...plain } = runOf({}).spec
+  const { resources, ...plain } = makeRun({}).spec
   const names = [...Object.keys(plain), ...Object.keys(resources).map((name) => `resources.${name}`)]
   expect(Object.keys(samples).toSorted()).toEqual(names.toSorted())
 })
@@ -211,5 +211,5 @@ describe.each(Object.keys(askedOf))('the executor %s', (executor) => {
 
 test('a container has the memory of its job as shared memory', async () => {
   const spec = specOf('container', { resources: { memoryGib: 2 } })
-  expect(await askedOf['container']?.(runOf(spec))).toMatchObject({ body: { HostConfig: { ShmSize: 2 * 2 ** 30 } } })
+  expect(await askedOf['container']?.(makeRun(spec))).toMatchObject({ body: { HostConfig: { ShmSize: 2 * 2 ** 30 } } })
 })

@@ -4,7 +4,7 @@ import type { FoundOutput } from '../../src/domain/outputs/found.ts'
 import type { Executor, Handle, RunSpec } from '../../src/executors/executor.ts'
 import type { Backend, Behaviour } from './contract.ts'
 import { read, untilEnded } from './runs.ts'
-import { openerOf } from './snapshot-files.ts'
+import { makeOpener } from './snapshot-files.ts'
 
 interface Suite {
   backend: Backend
@@ -22,7 +22,7 @@ export function testOutputs(suite: Suite): void {
     const script =
       'mkdir -p "sub folder/-x"; printf abc >"sub folder/-x/f"; printf a >"sub folder/a:b"; seq 100000 >big; ln big "sub folder/best"; ln -s big link; ln -s / root; rm in; exit 3'
     const spec = { ...made.spec, workdir: null, outputs: ['*'], command: ['/bin/sh', '-c', script] }
-    const handle = await suite.start({}, { ...made, spec, openSnapshot: openerOf({ in: { text: 'x' } }) })
+    const handle = await suite.start({}, { ...made, spec, openSnapshot: makeOpener({ in: { text: 'x' } }) })
     await read(suite.executor, handle)
     await untilEnded(suite.executor, handle)
     const later = await suite.backend.open()

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 export const machineParts = { clock: systemClock, time: machineTime, log: createLog('warn') }
 
 /** Returns a run whose spec has defaults. */
-export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
+export function makeRun(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
   runs += 1
   const runId = `run_${process.pid}x${runs}`
   const base = {
@@ -40,7 +40,7 @@ const plainSpec: JobSpec = {
   maxRunTimeSeconds: 0,
 }
 
-export const resourcesOf = (resources: Partial<JobSpec['resources']>) => ({ ...plainSpec.resources, ...resources })
+export const makeResources = (resources: Partial<JobSpec['resources']>) => ({ ...plainSpec.resources, ...resources })
 
 export async function observe(executor: Executor, handle: Handle): Promise<Observation> {
   const [observation] = await executor.inspect([handle])

@@ -4,7 +4,7 @@ import { type Executor, type Handle, isOver, type RunSpec, StartFailed } from '.
 import { until } from '../support/until.ts'
 import type { Backend, Behaviour } from './contract.ts'
 import { confirmedMsMax, observe, read } from './runs.ts'
-import { openerOf } from './snapshot-files.ts'
+import { makeOpener } from './snapshot-files.ts'
 
 interface Suite {
   backend: Backend
@@ -25,7 +25,7 @@ export function testSnapshot(suite: Suite): void {
     const isFit = findTraits(suite.executor.name).honours.includes('snapshot') && made.spec.command?.[0] === '/bin/sh'
     if (!isFit) return null
     const spec = { ...made.spec, workdir, command: ['/bin/sh', '-c', script] }
-    const handle = await suite.start({}, { ...made, spec, openSnapshot: openerOf(files) })
+    const handle = await suite.start({}, { ...made, spec, openSnapshot: makeOpener(files) })
     const { out, err } = await read(suite.executor, handle)
     const isEnd = async () => {
       const seen = await observe(suite.executor, handle)

@@ -1,13 +1,13 @@
 import { packTar } from 'modern-tar'
 import type { RunSpec } from '../../src/executors/executor.ts'
 
-export interface FileOfSnapshot {
+export interface SnapshotFile {
   mode?: number
   text?: string
   link?: string
 }
 
-export const openerOf = (files: Readonly<Record<string, FileOfSnapshot>>): NonNullable<RunSpec['openSnapshot']> =>
+export const makeOpener = (files: Readonly<Record<string, SnapshotFile>>): NonNullable<RunSpec['openSnapshot']> =>
   async function* ({ folder = '', ...owner } = { folder: '', uid: 0, gid: 0 }) {
     const inside = Object.entries(files).map(([path, file]) => ({ name: folder ? `${folder}/${path}` : path, ...file }))
     const folders = new Set(inside.flatMap(({ name }) => foldersOf(name)))

@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql'
 import type { Random } from '../../simulate/random.ts'
-import { type Known, literalOf, randomValue } from './values.ts'
+import { formatLiteral, type Known, randomValue } from './values.ts'
 
 /** Random documents of a schema, which are syntactically valid, with values that may be invalid. */
 export interface Asked {
@@ -76,7 +76,7 @@ class Writer {
 
   #argument(arg: GraphQLArgument): string {
     const value = randomValue(arg.type, this.#random, this.#known)
-    const literal = this.#random.chance(0.4) ? literalOf(arg.type, value) : null
+    const literal = this.#random.chance(0.4) ? formatLiteral(arg.type, value) : null
     if (literal !== null && literal.length < 20_000) return literal
     const name = this.#name('v')
     this.#declared.push(`$${name}: ${arg.type}`)

@@ -10,7 +10,7 @@ import { freePort } from '../support/berth-server.ts'
 import { root } from '../support/sources.ts'
 import { type Found, fuzz } from './fuzz.ts'
 import { hostileRequests } from './hostile.ts'
-import { callersOf } from './people.ts'
+import { createCallers } from './people.ts'
 import { fuzzWire, type WireFound } from './wire.ts'
 
 /**
@@ -82,7 +82,7 @@ const server = await startBerthProcess({
 })
 try {
   print(`Seed ${seed}, ${requests} requests and ${exchanges} exchanges`)
-  const callers = await callersOf(server.url, secret)
+  const callers = await createCallers(server.url, secret)
   const asking = { url: server.url, callers, held: () => ask(heartbeat, '/') }
   const first = await fuzz({ ...asking, seed: seed + requests, requests: warmUpRequests })
   const beforeRequests = await ask(heartbeat, '/heap')

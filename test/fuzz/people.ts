@@ -3,7 +3,7 @@ import { mutate, personWith } from '../support/people.ts'
 import type { Caller } from './ways.ts'
 
 /** Creates a user of each level with the given token, and a caller without a token. */
-export async function callersOf(url: string, secret: string): Promise<Caller[]> {
+export async function createCallers(url: string, secret: string): Promise<Caller[]> {
   const admin = personWith(url, secret)
   const callers: Caller[] = [{ name: 'anonymous', token: null }]
   for (const level of userLevels) {

@@ -158,20 +158,20 @@ export function randomValue(type: GraphQLInputType, random: Random, known: Known
 }
 
 /** The value as a GraphQL literal; null: no literal can represent it. */
-export function literalOf(type: GraphQLInputType, value: unknown): string | null {
+export function formatLiteral(type: GraphQLInputType, value: unknown): string | null {
   if (value === infinite) return '1e999'
   if (value === null) return 'null'
   const nullable = getNullableType(type)
   if (isListType(nullable) && Array.isArray(value))
     return joined(
-      value.map((item) => literalOf(nullable.ofType as GraphQLInputType, item)),
+      value.map((item) => formatLiteral(nullable.ofType as GraphQLInputType, item)),
       '[',
       ']',
     )
   if (isInputObjectType(nullable)) {
     const fields = nullable.getFields()
     const parts = Object.entries(value as object).map(([name, inner]) => {
-      const text = fields[name] ? literalOf(fields[name].type, inner) : null
+      const text = fields[name] ? formatLiteral(fields[name].type, inner) : null
       return text === null ? null : `${name}: ${text}`
     })
     return joined(parts, '{', '}')

@@ -61,7 +61,7 @@ const pieces = [
   'x'.repeat(20_000),
 ] as const
 
-export function exchangeOf(random: Random, target: Target): Exchange {
+export function makeExchange(random: Random, target: Target): Exchange {
   const kind = random.of(['request', 'frames', 'messages'])
   if (kind === 'request') return { kind, chunks: cut(mangled(request(random, target), random), random) }
   const upgrade = upgradeRequest(random, target)

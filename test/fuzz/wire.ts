@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../simulate/random.ts'
-import { type Exchange, exchangeOf } from './wire-bytes.ts'
+import { type Exchange, makeExchange } from './wire-bytes.ts'
 
 /**
  * Sends random bytes to the listening socket: mangled requests, and WebSocket frames that violate WebSocket or GraphQL
@@ -47,7 +47,7 @@ export async function fuzzWire({ url, token, seed, exchanges }: WireFuzz): Promi
   const worker = async () => {
     while (number < exchanges && found.length < foundMax) {
       const mine = number++
-      const exchange = exchangeOf(new Random(seed + mine * 7_919), { host, token })
+      const exchange = makeExchange(new Random(seed + mine * 7_919), { host, token })
       const what = (await wrongWith(url, exchange)) ?? (mine % bystanderEvery === 0 ? await wrongBeside(url) : null)
       if (what !== null) found.push({ what, number: mine, exchange })
     }

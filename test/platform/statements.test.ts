@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { openProgram } from '../support/program.ts'
 import type { Reader } from '../support/readers.ts'
-import { type Statement, statementsOf } from '../support/statements.ts'
+import { listStatements, type Statement } from '../support/statements.ts'
 
 /**
  * Every hand-written statement is prepared against the migrated schema, in each of its forms, and its columns are
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await client.connect()
   types = await readTypes()
   using program = openProgram()
-  statements = statementsOf(program)
+  statements = listStatements(program)
 }, loadMsMax)
 afterAll(async () => {
   await client.end()

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type Api,
   connectApi,
-  jobOf,
+  readJob,
   type StatusAnswer,
   statusQuery,
   type TailAnswer,
@@ -78,7 +78,7 @@ test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s; kills of the 
 
   const seqs = await events
   expect(seqs).toEqual([1, 2, 3, 4])
-  expect(await jobOf(api, jobId)).toMatchObject({
+  expect(await readJob(api, jobId)).toMatchObject({
     state: 'FAILED',
     exitCode: 7,
     version: 4,

@@ -3,12 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type Api, connectApi, readJob } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
+import { findFault, numberedLines, readLog } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { root } from '../support/sources.ts'
 import { stopDatabase } from '../support/stopped-database.ts'
@@ -53,7 +53,7 @@ describe.skipIf(disk === null)('a full disk', () => {
   }
   const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
   const seen = () => ({ readiness: lastReadiness, output: server.output().slice(-4_000) })
-  const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
+  const isOver = async (id: string) => (await readJob(api, id)).state === 'SUCCEEDED'
 
   test('is reported in responses, by /readyz and in the log, and work continues when space is free again', async () => {
     await disk.fill()
@@ -81,13 +81,13 @@ describe.skipIf(disk === null)('a full disk', () => {
   test('does not change the end of a job that prints; its log is complete or has gaps', async () => {
     const go = join(signals, 'go')
     const jobId = await api.submit({ command: ['sh', '-c', numberedLines(lines), 'sh', go] })
-    await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
+    await until(async () => (await readJob(api, jobId)).state === 'RUNNING', { what: 'it runs' })
     await disk.fill()
     await writeFile(go, '')
     await until(async () => (await readiness()).database === 'full', { what: 'the disk is full' })
     await disk.free()
     await until(() => isOver(jobId), { what: 'the job is over' })
-    expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
+    expect(findFault(await readLog(api, jobId), lines)).toBeNull()
   })
   test('is also reported if it stopped PostgreSQL, which restarts when space is free again', async () => {
     await disk.fill()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { type Api, connectApi, type JobAnswer, jobOf, type TailAnswer, tailQuery } from '../support/api.ts'
+import { type Api, connectApi, type JobAnswer, readJob, type TailAnswer, tailQuery } from '../support/api.ts'
 import { freePort } from '../support/berth-server.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
@@ -105,7 +105,7 @@ test('repeated signals drain the server once, and the embedded PostgreSQL stops 
   const second = await npmStart()
   await withApi(second, async (api) => {
     expect(await outputOf(api, jobId)).toBe(numbers)
-    expect(await jobOf(api, jobId)).toMatchObject({ state: 'SUCCEEDED', version: 4 })
+    expect(await readJob(api, jobId)).toMatchObject({ state: 'SUCCEEDED', version: 4 })
   })
 })
 
@@ -115,7 +115,7 @@ test('after kill -9 of all processes, the next start continues with the same dat
     const ended = await api.submit({ command: ['echo', 'kept'] })
     expect(await outputOf(api, ended)).toBe('kept\n')
     const jobId = await api.submit({ command: ['sh', '-c', counter] })
-    await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
+    await until(async () => (await readJob(api, jobId)).state === 'RUNNING', { what: 'it runs' })
     return [await jobAndId(api, ended), jobId]
   })
   first.signal('SIGKILL')
@@ -126,11 +126,15 @@ test('after kill -9 of all processes, the next start continues with the same dat
     expect(await jobAndId(api, done.id)).toEqual(done)
     expect(await outputOf(api, done.id)).toBe('kept\n')
     expect(await outputOf(api, going)).toBe(numbers)
-    expect(await jobOf(api, going)).toMatchObject({ state: 'SUCCEEDED', version: 4, runs: { nodes: [{ number: 1 }] } })
+    expect(await readJob(api, going)).toMatchObject({
+      state: 'SUCCEEDED',
+      version: 4,
+      runs: { nodes: [{ number: 1 }] },
+    })
   })
 })
 
 const jobAndId = async (api: Api, id: string): Promise<JobAnswer & { id: string }> => ({
   id,
-  ...(await jobOf(api, id)),
+  ...(await readJob(api, id)),
 })

@@ -5,7 +5,7 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
   connectApi,
-  jobOf,
+  readJob,
   type StatusAnswer,
   statusQuery,
   type TailAnswer,
@@ -113,5 +113,5 @@ test('after a kill of the leader of 1,000 jobs, another process leads, and every
   const runs = await database.db.sql.query('SELECT job_id FROM run WHERE job_id = ANY($1)', [ids])
   expect(runs).toHaveLength(1_000)
   expect(await findViolations(database.db.sql)).toEqual([])
-  expect(await jobOf(others[0] as Api, ids[0] ?? '')).toMatchObject({ state: 'SUCCEEDED', version: 4 })
+  expect(await readJob(others[0] as Api, ids[0] ?? '')).toMatchObject({ state: 'SUCCEEDED', version: 4 })
 })

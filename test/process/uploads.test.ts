@@ -15,7 +15,7 @@ import { sweepSnapshots } from '../../src/domain/snapshots/removal.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { KillableServer } from '../support/killable-server.ts'
-import { blobOf, listOf, sha256 } from '../support/snapshots.ts'
+import { makeBlob, makeFileList, sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -173,7 +173,7 @@ test('an interrupted upload continues with the files that are still missing', { 
   await withFiles(async (folder, files) => {
     const client = createClient({ url: server.url })
     const ordered = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))
-    const list = listOf(Object.fromEntries(ordered))
+    const list = makeFileList(Object.fromEntries(ordered))
     const announce = async (): Promise<{ missing: string[]; uploadUrl: string }> => {
       const { createSnapshot } = await api.ask<{ createSnapshot: { uploadUrl: string } }>(
         `mutation ($input: CreateSnapshotInput!) {
@@ -188,7 +188,7 @@ test('an interrupted upload continues with the files that are still missing', { 
     const put = request(`${server.url}${uploadUrl}`, { method: 'PUT' })
     put.on('error', () => undefined)
     const [[, first = Buffer.alloc(0)] = [], [, second = Buffer.alloc(0)] = []] = ordered
-    put.write(Buffer.concat([blobOf(first), blobOf(second).subarray(0, largeBytes / 2)]))
+    put.write(Buffer.concat([makeBlob(first), makeBlob(second).subarray(0, largeBytes / 2)]))
     await until(async () => (await announce()).missing.length === missing.length - 1, { what: 'a file has arrived' })
     put.destroy()
     const snapshot = await uploadSnapshot(client, folder)

@@ -9,7 +9,7 @@ import { createSimulatedExecutor } from '../../src/executors/simulated/simulated
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { runOf } from '../executors/runs.ts'
+import { makeRun } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
 import { openTestDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
@@ -114,7 +114,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
   })
 
   test('logs a run that is not in the database, and does not end it', async () => {
-    const run = runOf({ command: ['sleep', '60'], environment: [{ name: 'SIM_RUN_SECONDS', value: '60' }] })
+    const run = makeRun({ command: ['sleep', '60'], environment: [{ name: 'SIM_RUN_SECONDS', value: '60' }] })
     const handle = await executor.start(run)
     const { lines, destination } = recordLines()
     const domain = { ...it.domain, log: createLog('warn', { destination }) }

@@ -5,7 +5,7 @@ import { watchSingleUser } from '../../src/domain/people/access-mode.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { createApprovalExpiry } from '../../src/scheduler/approval-expiry.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { counting, passTime } from '../support/counting.ts'
+import { countQueries, passTime } from '../support/countQueries.ts'
 import { createDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomainOver } from '../support/domain.ts'
@@ -21,7 +21,7 @@ test('an idle server sends a few queries a second to the database, without trans
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const clock = createFakeClock()
-  const { db, asked, isAsking } = counting(database.db)
+  const { db, asked, isAsking } = countQueries(database.db)
   const it = opened.use(await createTestDomainOver(db, { clock }))
   const dataDir = makeDirectory()
   const executor = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })

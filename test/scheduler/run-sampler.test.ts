@@ -10,7 +10,7 @@ import { createRunSampler, type RunToSample } from '../../src/scheduler/run-samp
 import { openTestDomain } from '../support/domain.ts'
 import { addJob } from '../support/factories.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
-import { readSamplesOf } from '../support/samples.ts'
+import { readRunSamples } from '../support/samples.ts'
 import { until } from '../support/until.ts'
 
 /** Waits a tenth of a second for the next sample. */
@@ -37,7 +37,7 @@ test('running runs are sampled while a scheduler leads, and the usage of their p
   const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
   const samples = await until(
     async () => {
-      const all = await readSamplesOf(sql, run?.id ?? '', 10)
+      const all = await readRunSamples(sql, run?.id ?? '', 10)
       return all.length > 1 && all
     },
     { what: 'the run has two samples' },
@@ -82,7 +82,7 @@ test('the number of cores is computed from the growth of the processor time, or 
   expect(calls).toHaveLength(3)
   expect(calls[0]).toEqual([runs[0], runs[2], runs[3]].map((run) => run?.handle))
   const cores = async (run: RunToSample | undefined) =>
-    (await readSamplesOf(sql, run?.runId ?? '', 10)).map(({ cpuCores, memoryBytes }) => cpuCores ?? memoryBytes)
+    (await readRunSamples(sql, run?.runId ?? '', 10)).map(({ cpuCores, memoryBytes }) => cpuCores ?? memoryBytes)
   // The third processor time is lower, because the time of a child that ended is not included any more.
   expect(await Promise.all(runs.map(cores))).toEqual([[2, 0], [], [0.5, 1.5], [7], []])
 

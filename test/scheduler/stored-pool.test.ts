@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { tellNodes, tellSettings } from '../../src/domain/changes.ts'
+import { announceNodes, announceSettings } from '../../src/domain/changes.ts'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
@@ -80,7 +80,7 @@ describe('the changes that the leader reads', () => {
     expect(heard.lanes).toMatchObject([{ lane: { pool: 'sim', interactive: false }, userName: 'local', team: null }])
     expect(heard.changes[0]).toMatchObject({ entry: { jobId: first, run: 1, bid: 0 } })
     expect(told(await store.changes(nobody))).toEqual([])
-    await tellNodes(database.db.sql, 'sim')
+    await announceNodes(database.db.sql, 'sim')
     await updateLimits(it.domain, it.admin, { maxConcurrent: 3 })
     const set = await store.changes(nobody)
     expect(told(set)).toEqual(['NODES', 'SETTINGS'])
@@ -188,7 +188,7 @@ describe('a commit', () => {
   test('rejects decisions that were planned with outdated settings', async () => {
     const id = await it.submit()
     const { decisions, revision } = await decided()
-    await tellSettings(database.db.sql, 'sim')
+    await announceSettings(database.db.sql, 'sim')
     expect(await store.commit(decisions, revision)).toEqual({ kind: 'stale' })
     expect(await stateOf(id)).toBe('QUEUED')
   })

@@ -113,7 +113,7 @@ export interface JobAnswer {
 }
 
 /** State, runs and the first hundred events of a job. */
-export async function jobOf(api: Api, id: string): Promise<JobAnswer> {
+export async function readJob(api: Api, id: string): Promise<JobAnswer> {
   const query = `query ($id: ID!) { job(id: $id) { state version exitCode runs(first: 10) { nodes { number state } }
     events(first: 100) { nodes { seq to } pageInfo { hasNextPage } } } }`
   const { job } = await api.ask<{ job: JobAnswer | null }>(query, { id })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { type BerthOptions, type BerthServer, environmentOf, freePort } from './berth-server.ts'
+import { type BerthOptions, type BerthServer, freePort, makeEnvironment } from './berth-server.ts'
 import { checkLeaks } from './leaks.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
@@ -30,7 +30,7 @@ export async function berthCommand(options: BerthOptions) {
   return {
     file: process.execPath,
     args: [...testFlags, join(root, 'src/main.ts'), ...args],
-    options: { cwd: dataDir, env: environmentOf(options, port) },
+    options: { cwd: dataDir, env: makeEnvironment(options, port) },
   }
 }
 

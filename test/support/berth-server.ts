@@ -25,7 +25,7 @@ export interface BerthOptions {
 }
 
 /** The environment of a server, without other variables of the test. */
-export function environmentOf({ dataDir, env = {} }: BerthOptions, port: number): Record<string, string> {
+export function makeEnvironment({ dataDir, env = {} }: BerthOptions, port: number): Record<string, string> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
   return { PATH: readable(PATH), HOME, NODE_COMPILE_CACHE, ...own, ...env }
@@ -55,7 +55,7 @@ export async function startBerth(options: BerthOptions): Promise<BerthServer> {
       output += text
     },
   }
-  const config = loadConfig({ argv: args, env: environmentOf(options, port), readFile: readText })
+  const config = loadConfig({ argv: args, env: makeEnvironment(options, port), readFile: readText })
   const stopping = new AbortController()
   const ready = Promise.withResolvers<void>()
   const greet = (text: string) => {

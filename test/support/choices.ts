@@ -11,7 +11,7 @@ export interface Choices {
 
 const runsMax = 500
 
-export function runsOf<T>(work: (choices: Choices) => T): T[] {
+export function runAllChoices<T>(work: (choices: Choices) => T): T[] {
   const results: T[] = []
   const seen = new Map<unknown, number>()
   const wanted: ReadonlyMap<unknown, number>[] = [new Map()]

@@ -12,7 +12,7 @@ export async function passTime(clock: FakeClock, { isAsking, seconds }: { isAski
 }
 
 /** Wraps a database, and counts the sent statements by name. */
-export function counting(db: Db) {
+export function countQueries(db: Db) {
   const asked = new Map<string, number>()
   let open = 0
   async function count<T>(name: string, work: Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { Destination } from '../../src/domain/submission/destinations.ts'
 
 /** The default submission queue, over a pool with only this executor and no nodes. */
-export const destinationOf = (executor: string, more: Partial<Destination> = {}): Destination => ({
+export const makeDestination = (executor: string, more: Partial<Destination> = {}): Destination => ({
   queue: 'default',
   isDefault: true,
   pool: 'pool',

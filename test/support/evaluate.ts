@@ -38,11 +38,11 @@ import {
   extended,
   isUnknown,
   makers,
-  memberOf,
   NotKnown,
   natives,
   operators,
   Refused,
+  readMember,
   Unknown,
   type Value,
 } from './values.ts'
@@ -204,11 +204,11 @@ export class Evaluator {
 
   #member(node: Node, scope: Scope | undefined): Value {
     if (isPropertyAccessExpression(node))
-      return memberOf(this.value(node.expression, scope), this.#program.textOf(node.name), node)
+      return readMember(this.value(node.expression, scope), this.#program.textOf(node.name), node)
     if (!isElementAccessExpression(node)) return new Unknown(node)
     const key = this.value(node.argumentExpression, scope)
     const object = this.value(node.expression, scope)
-    if (!isUnknown(key)) return memberOf(object, key as string, node)
+    if (!isUnknown(key)) return readMember(object, key as string, node)
     return isUnknown(object) ? object : this.#names.anyOf(Object.values(object as object), node)
   }
 
@@ -251,7 +251,7 @@ export class Evaluator {
     const name = this.#program.textOf(callee.name)
     const known = this.value(callee.expression, scope)
     const object = isUnknown(known) && /^(map|flatMap)$/.test(name) ? [known] : known
-    const method = memberOf(object, name, callee)
+    const method = readMember(object, name, callee)
     if (typeof method !== 'function') return new Unknown(node)
     const values = this.#array(node.arguments, scope)
     if (Object.values(natives).includes(object) && values.some(isUnknown)) return new Unknown(node)

@@ -16,7 +16,7 @@ export const findSecrets = (text: string, known: readonly string[] = []): string
 ]
 
 /** Secrets in the environment of a server. */
-export function secretsOf(env: Readonly<Record<string, string>>): string[] {
+export function listSecrets(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /(TOKEN|SECRET|PASSWORD)$/.test(name))
   const url = env['DATABASE_URL']
   const password = url === undefined ? '' : decodeURIComponent(new URL(url).password)
@@ -75,7 +75,7 @@ function readCommandLine(id: string): string[] {
 
 /** Checks after every test that no secret is in the log of the server or in a file that others may read. */
 export function checkLeaks(output: string, server: { dataDir: string; env?: Record<string, string> }): void {
-  const known = secretsOf(server.env ?? {})
+  const known = listSecrets(server.env ?? {})
   const leaks = findSecrets(output, known).map((secret) => `the log has ${secret}`)
   for (const { path, text } of readOpenFiles(server.dataDir))
     leaks.push(...findSecrets(text, known).map((secret) => `${path} has ${secret}`))

@@ -25,7 +25,7 @@ import {
 import type { Symbol as Named } from 'typescript/unstable/sync'
 import type { Choices } from './choices.ts'
 import type { Program } from './program.ts'
-import { isUnknown, memberOf, Unknown, unlessRefused, type Value } from './values.ts'
+import { isUnknown, readMember, Unknown, unlessRefused, type Value } from './values.ts'
 
 export type AnyFunction = ArrowFunction | ConstructorDeclaration | FunctionDeclaration | FunctionExpression
 
@@ -102,7 +102,7 @@ export class Names {
     const { parent: pattern, propertyName, name, dotDotDotToken, initializer } = element
     const index = isArrayBindingPattern(pattern) ? pattern.elements.indexOf(element) : undefined
     if (dotDotDotToken) return Array.isArray(source) ? source.slice(index) : source
-    const value = memberOf(source, index ?? ((propertyName ?? name) as Identifier).text, element)
+    const value = readMember(source, index ?? ((propertyName ?? name) as Identifier).text, element)
     return value === undefined && initializer ? this.#evaluate(initializer) : value
   }
 

@@ -11,7 +11,7 @@ interface Log {
 }
 
 /** Finds a fault in the log of a job that printed these lines; null: it is complete, except for reported gaps. */
-export function faultOf({ text, gaps }: Log, count: number): string | null {
+export function findFault({ text, gaps }: Log, count: number): string | null {
   const reasons = gaps.map(({ gapReason }) => gapReason)
   const other = reasons.find((reason) => reason !== 'DISK_FULL')
   if (other !== undefined) return `a gap says ${other}`
@@ -21,7 +21,7 @@ export function faultOf({ text, gaps }: Log, count: number): string | null {
 }
 
 /** Reads the log of a final job, page by page. */
-export async function logOf(api: Api, jobId: string): Promise<Log> {
+export async function readLog(api: Api, jobId: string): Promise<Log> {
   const query = `query ($id: ID!, $from: LogStart) {
     job(id: $id) { logs(first: 5000, from: $from) { text gaps { gapReason } cursor isFinal } } }`
   type Page = Log & { cursor: string; isFinal: boolean }

@@ -52,7 +52,7 @@ export const waiting = (laneId: string, sequence: number, more: Partial<Waiting>
 })
 
 /** A lane with jobs of these sequences, all in the window. */
-export const laneOf = (of: Lane, sequences: readonly number[]): LaneState => ({
+export const makeLaneState = (of: Lane, sequences: readonly number[]): LaneState => ({
   lane: of,
   userName: of.userId,
   team: of.teamId,
@@ -87,7 +87,10 @@ export const snapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   ...more,
 })
 
-export const heard = (changes: ReceivedChanges['changes'], more: Partial<ReceivedChanges> = {}): ReceivedChanges => ({
+export const makeReceivedChanges = (
+  changes: ReceivedChanges['changes'],
+  more: Partial<ReceivedChanges> = {},
+): ReceivedChanges => ({
   nowMs: 0,
   changes,
   lanes: [],
@@ -124,7 +127,7 @@ export const followStarts = ({ state }: World, { starts }: Pick<Decisions, 'star
   })
 
 /** The run of a job whose command began at 0. */
-export const runningOf = (
+export const makeRunning = (
   of: Lane,
   entry: Pick<Running, 'jobId' | 'runId' | 'run'>,
   more: Partial<Running> = {},
@@ -145,5 +148,7 @@ export const runningOf = (
 type Started = Pick<Start, 'lane' | 'entry' | 'placements'> & Partial<Start>
 
 /** The run of a start after its commit. */
-export const runOf = ({ lane: of, entry, placements, backfilledOn = null, wonTier = null }: Started, nowMs = 0) =>
-  runningOf(of, entry, { state: 'STARTING', placements, sinceMs: nowMs, startedMs: null, backfilledOn, wonTier })
+export const makeCommittedRun = (
+  { lane: of, entry, placements, backfilledOn = null, wonTier = null }: Started,
+  nowMs = 0,
+) => makeRunning(of, entry, { state: 'STARTING', placements, sinceMs: nowMs, startedMs: null, backfilledOn, wonTier })

@@ -13,7 +13,7 @@ import type {
 } from '../../src/scheduler/plan/model.ts'
 import { type EvictionPlan, planPreemption } from '../../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../../src/scheduler/plan/rations.ts'
-import { lane as makeLane, settings as makeSettings, runningOf } from './planning.ts'
+import { lane as makeLane, makeRunning, settings as makeSettings } from './planning.ts'
 
 /** A pool in memory for tests of parts of the planner: the test places the runs. */
 export class TestPool implements WorldView {
@@ -70,7 +70,7 @@ export class TestPool implements WorldView {
     })
     const ids = { runId: `run_${number}`, jobId: `job_${String(number).padStart(6, '0')}`, run: 1 }
     const sinceMs = this.nowMs - 10_000_000 + number * 1000
-    const running = runningOf(lane, ids, { placements, sinceMs, startedMs: null, ...more })
+    const running = makeRunning(lane, ids, { placements, sinceMs, startedMs: null, ...more })
     this.machines.add(running)
     return running
   }

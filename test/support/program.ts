@@ -116,7 +116,7 @@ export function* nodesIn(node: Node): Generator<Node> {
 }
 
 /** file:line */
-export function placeOf(node: Node): string {
+export function formatLocation(node: Node): string {
   const file = node.getSourceFile()
   const line = file.text.slice(0, node.getStart(file)).split('\n').length
   return `${relative(root, file.fileName)}:${line}`

@@ -7,7 +7,7 @@ export interface Passage {
   text: string
 }
 
-export function passagesOf({ path, lines }: Source): Passage[] {
+export function listPassages({ path, lines }: Source): Passage[] {
   const isPage = path.endsWith('.md')
   const passages: Passage[] = []
   let open: Passage | undefined

@@ -18,7 +18,7 @@ export interface CuttingProxy {
 const kinds = { websocket: /^upgrade: websocket/im, sse: /^accept: text\/event-stream/im } as const
 
 /** Closes each of the two sockets when the other closes. `open`: sockets that are not closed. */
-export function tie(near: Socket, far: Socket, open: Set<Socket>): void {
+export function closeTogether(near: Socket, far: Socket, open: Set<Socket>): void {
   for (const [one, other] of [
     [near, far],
     [far, near],
@@ -40,7 +40,7 @@ export async function startProxy(target: string, host = '127.0.0.1'): Promise<Cu
   let to = new URL(target)
   const server = createServer((near) => {
     const far = connect(Number(to.port), to.hostname)
-    tie(near, far, open)
+    closeTogether(near, far, open)
     near.on('data', (data) => {
       const text = data.toString('latin1')
       for (const [kind, pattern] of Object.entries(kinds) as [keyof typeof kinds, RegExp][]) {

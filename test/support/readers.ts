@@ -11,7 +11,7 @@ export interface Member {
 }
 
 /** The row type that a call of `query` declares. */
-export function readerOf(checker: Checker, call: CallExpression): Reader {
+export function findReader(checker: Checker, call: CallExpression): Reader {
   const promised = checker.getTypeAtLocation(call)
   const rows = promised && argumentOf(checker, promised)
   const row = rows && argumentOf(checker, rows)

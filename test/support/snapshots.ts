@@ -14,20 +14,20 @@ export const sha256 = (content: string | Buffer) => createHash('sha256').update(
 
 const isLink = (content: Content): content is { link: string } => typeof content === 'object' && 'link' in content
 
-export function contentOf(content: Content): Buffer {
+export function toContent(content: Content): Buffer {
   if (isLink(content)) return Buffer.alloc(0)
   return Buffer.from(typeof content === 'object' && 'mode' in content ? content.content : content)
 }
 
 /** Makes the list of files that a client sends. */
-export function listOf(files: Readonly<Record<string, Content>>, git: object | null = null) {
+export function makeFileList(files: Readonly<Record<string, Content>>, git: object | null = null) {
   const entries = Object.entries(files).map(([path, content]) => {
     if (isLink(content)) return { path, link: content.link }
     const mode = typeof content === 'object' && 'mode' in content ? content.mode : 0o644
-    const bytes = contentOf(content)
+    const bytes = toContent(content)
     return { path, mode, size: bytes.length, sha256: sha256(bytes) }
   })
-  const bytes = Object.values(files).reduce((sum, content) => sum + contentOf(content).length, 0)
+  const bytes = Object.values(files).reduce((sum, content) => sum + toContent(content).length, 0)
   return listOfEntries(entries, { git, bytes })
 }
 
@@ -39,11 +39,11 @@ export function listOfEntries(
   return { text, announced: { hash: sha256(text), files: entries.length, bytes } }
 }
 
-export const blobOf = (content: string | Buffer) =>
+export const makeBlob = (content: string | Buffer) =>
   Buffer.concat([Buffer.from(`${sha256(content)} ${Buffer.byteLength(content)}\n`), Buffer.from(content)])
 
 /** Divides a body into pieces of odd sizes. */
-export async function* bodyOf(...parts: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
+export async function* makeBody(...parts: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
   const whole = Buffer.concat(parts.map((part) => Buffer.from(part)))
   for (let at = 0; at < whole.length; at += 70_001) yield whole.subarray(at, at + 70_001)
 }
@@ -57,14 +57,14 @@ export async function storeSnapshot(
   files: Readonly<Record<string, Content>>,
   git: object | null = null,
 ): Promise<{ id: string; sent: string[] }> {
-  const list = listOf(files, git)
+  const list = makeFileList(files, git)
   const { id, isComplete } = await createSnapshot(domain, viewer, list.announced, limits)
   if (isComplete) return { id, sent: [] }
   const owner = { snapshotId: id, userId: viewer.userId }
-  const missing = await storeList(domain, owner, bodyOf(list.text))
-  const contents = Object.values(files).map(contentOf)
-  const blobs = missing.map((hash) => blobOf(contents.find((content) => sha256(content) === hash) ?? ''))
-  if (missing.length > 0) await storePack(domain, owner, bodyOf(...blobs))
+  const missing = await storeList(domain, owner, makeBody(list.text))
+  const contents = Object.values(files).map(toContent)
+  const blobs = missing.map((hash) => makeBlob(contents.find((content) => sha256(content) === hash) ?? ''))
+  if (missing.length > 0) await storePack(domain, owner, makeBody(...blobs))
   return { id, sent: missing }
 }
 

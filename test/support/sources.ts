@@ -44,7 +44,7 @@ export const code: readonly Source[] = repository.filter(
 )
 
 /** Files of the repository that a file imports, as paths from the root. */
-export function importsOf({ path, text }: Source): string[] {
+export function listImports({ path, text }: Source): string[] {
   const specifiers = text.matchAll(
     /^(?:import|export)\b[^'"]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm,
   )
@@ -57,7 +57,7 @@ export function importsOf({ path, text }: Source): string[] {
  * Names of the exports of a file, each once even if overloaded. A re-export counts only under a new name (`export { a
  * as b }`).
  */
-export function exportsOf({ text }: Source): string[] {
+export function listExports({ text }: Source): string[] {
   const declared = text.matchAll(
     /^export (?:default )?(?:abstract |async |declare )*(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm,
   )
@@ -80,7 +80,7 @@ export function exportsOf({ text }: Source): string[] {
 
 /** Lists import cycles, each once. */
 export function findImportCycles(files: readonly Source[]): string[] {
-  const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
+  const graph = new Map(files.map((file) => [file.path, listImports(file)]))
   const done = new Set<string>()
   const findCycle = (path: string, trail: readonly string[]): string | undefined => {
     if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' → ')
@@ -143,7 +143,7 @@ function locate(room: string): string {
 }
 
 /** Finds the room of a file: the room with the longest path that contains it. `config.ts` is in the room `config`. */
-export function roomOf(path: string): string | undefined {
+export function findRoom(path: string): string | undefined {
   const inside = path.replace(/^src\//, '').replace(/\.tsx?$/, '')
   return [...rooms.keys()]
     .filter((room) => inside === room || inside.startsWith(`${room}/`))
@@ -151,14 +151,14 @@ export function roomOf(path: string): string | undefined {
 }
 
 /** Rooms in `executors/` may import `executors/executor.ts`. */
-const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
+const isInParent = (room: string, target: string) => room.includes('/') && findRoom(target) === room.split('/')[0]
 
 /** Imports of other rooms that ARCHITECTURE.md does not list, as `from → to`. */
 export function findForbiddenImports(files: readonly Source[]): string[] {
   return files.flatMap((file) => {
-    const room = roomOf(file.path) ?? ''
-    return importsOf(file)
-      .filter((target) => /^(src|web)\//.test(target) && roomOf(target) !== room && !isInParent(room, target))
+    const room = findRoom(file.path) ?? ''
+    return listImports(file)
+      .filter((target) => /^(src|web)\//.test(target) && findRoom(target) !== room && !isInParent(room, target))
       .filter((target) => !rooms.get(room)?.some((prefix) => target.startsWith(prefix)))
       .map((target) => `${file.path} → ${target}`)
   })
@@ -167,7 +167,7 @@ export function findForbiddenImports(files: readonly Source[]): string[] {
 /** Pairs of rooms that import each other, each once. */
 export function findMutualRooms(files: readonly Source[]): string[] {
   const arrows = new Set(
-    files.flatMap((file) => importsOf(file).map((target) => `${roomOf(file.path)} → ${roomOf(target)}`)),
+    files.flatMap((file) => listImports(file).map((target) => `${findRoom(file.path)} → ${findRoom(target)}`)),
   )
   return [...arrows].flatMap((arrow) => {
     const [from = '', to = ''] = arrow.split(' → ')

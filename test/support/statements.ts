@@ -5,10 +5,10 @@ import {
   type Node,
   type PropertyAccessExpression,
 } from 'typescript/unstable/ast'
-import { runsOf } from './choices.ts'
+import { runAllChoices } from './choices.ts'
 import { Evaluator } from './evaluate.ts'
-import { nodesIn, type Program, placeOf } from './program.ts'
-import { type Reader, readerOf } from './readers.ts'
+import { formatLocation, nodesIn, type Program } from './program.ts'
+import { findReader, type Reader } from './readers.ts'
 import { isRefused, isUnknown, unlessRefused, type Value } from './values.ts'
 
 /** A hand-written statement of the product's source. */
@@ -30,13 +30,13 @@ const apart =
   /src\/(backup\/(catalog|restore|take-backup|verify)|platform\/(db|tx|models|combined-reads|limited-db|migrate|wakeup|postgres\/postgres)|graphql\/rows\/list-reads)\.ts$/
 
 /** Lists all statements. Throws with those whose text or rows are not known from the source. */
-export function statementsOf(program: Program): Statement[] {
+export function listStatements(program: Program): Statement[] {
   const hidden: string[] = []
   const statements = queriesOf(program).flatMap((query) => {
     try {
       return [readStatement(program, query)]
     } catch (error) {
-      hidden.push(`unknown statement at ${placeOf(query)}: ${(error as Error).message}`)
+      hidden.push(`unknown statement at ${formatLocation(query)}: ${(error as Error).message}`)
       return []
     }
   })
@@ -68,9 +68,9 @@ function readStatement(program: Program, query: PropertyAccessExpression): State
   const call = query.parent
   if (!isCallExpression(call) || call.expression !== query) throw new Error('it is not called here')
   return {
-    place: placeOf(query),
+    place: formatLocation(query),
     texts: textsOf(program, call),
-    reader: readerOf(program.checker, call),
+    reader: findReader(program.checker, call),
     parsesInt8: fileOf(program, query.name)?.endsWith(sqlFile) === true,
   }
 }
@@ -84,7 +84,7 @@ function textsOf(program: Program, call: CallExpression): string[] {
 
 /** The text in each branch of a condition. */
 const branchesOf = (program: Program, call: CallExpression, counts: (evaluator: Evaluator) => boolean = () => true) =>
-  runsOf((choices) => {
+  runAllChoices((choices) => {
     const evaluator = new Evaluator(program, choices)
     const [text] = call.arguments
     return unlessRefused(() => (text && counts(evaluator) ? evaluator.value(text) : ''))

@@ -56,7 +56,7 @@ const open = Symbol('open')
 export const extended = (object: object, rest: Value): object =>
   Object.assign(object, isUnknown(rest) ? { [open]: rest } : rest)
 
-export function memberOf(object: Value, key: string | number, from: Node | string): Value {
+export function readMember(object: Value, key: string | number, from: Node | string): Value {
   if (isUnknown(object)) return object
   if (object === null || object === undefined) return new Unknown(from)
   const members = object as Record<string | number | symbol, Value>

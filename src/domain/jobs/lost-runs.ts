@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { tellSettingsAndNodes } from '../changes.ts'
+import { announceSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 import { recordLateReport } from './runs.ts'
 
@@ -35,7 +35,7 @@ async function setLost(sql: Sql, pool: string, { which, of }: { which: string; o
     `UPDATE node SET state_before = state, state = 'LOST' WHERE pool = $1 AND state <> 'LOST' AND ${which} RETURNING 1`,
     [pool, of],
   )
-  if (lost.length > 0) await tellSettingsAndNodes(sql, pool)
+  if (lost.length > 0) await announceSettingsAndNodes(sql, pool)
 }
 
 export interface LostRun {
@@ -111,6 +111,6 @@ export async function returnNodes(sql: Sql, pool: string, reachable: readonly st
        AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING name`,
     [pool, reachable],
   )
-  if (back.length > 0) await tellSettingsAndNodes(sql, pool)
+  if (back.length > 0) await announceSettingsAndNodes(sql, pool)
   return back.map(({ name }) => name)
 }

@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { storeAppliedSetting } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
-import { tellLimits } from '../changes.ts'
+import { announceLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { isDelegated, isOneMachine } from '../executors.ts'
@@ -148,7 +148,7 @@ async function writeLimits(tx: Tx, pool: string, change: LimitChange, unset: rea
     create: { poolName: pool, values, version: 2 },
     update: { values },
   })
-  await tellLimits(tx, pool)
+  await announceLimits(tx, pool)
 }
 
 /** Applies the limits of the configuration. A limit that is no longer declared becomes unset. */

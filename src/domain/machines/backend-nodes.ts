@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { tellNodes, tellSettings } from '../changes.ts'
+import { announceNodes, announceSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import { fence, type Leader } from '../leadership.ts'
@@ -57,8 +57,8 @@ async function write(tx: Tx, pool: string, reported: readonly ReportedNode[], no
   const changed = writes.flatMap(({ name }) => (stored.has(name) ? [name] : []))
   const isOther = writes.some((row) => isOtherMachine(row, stored.get(row.name)))
   // Refuses starts that were planned before the change, unless only the amounts used outside Berth have changed.
-  if (isOther || removed.length + missing.length > 0) await tellSettings(tx, pool)
-  if (writes.length + removed.length + missing.length > 0) await tellNodes(tx, pool)
+  if (isOther || removed.length + missing.length > 0) await announceSettings(tx, pool)
+  if (writes.length + removed.length + missing.length > 0) await announceNodes(tx, pool)
   return { added, changed, missing, removed }
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { tellNodes, tellSettingsAndNodes } from '../changes.ts'
+import { announceNodes, announceSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
@@ -57,7 +57,7 @@ export async function countStartFailure(
        WHERE pool = $1 AND name = $2`,
       [pool, node, seconds, message],
     )
-  if (troubles.length > 0) await tellSettingsAndNodes(sql, pool)
+  if (troubles.length > 0) await announceSettingsAndNodes(sql, pool)
   return troubles
 }
 
@@ -87,6 +87,6 @@ export async function forgetStartFailures(
     [pool, runIds],
   )
   const { well = [], remain = false } = row ?? {}
-  if (well.length > 0) await tellNodes(sql, pool)
+  if (well.length > 0) await announceNodes(sql, pool)
   return { well, remain }
 }

@@ -3,7 +3,7 @@ import type { NodeState } from '../../platform/generated/enums.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellSettingsAndNodes } from '../changes.ts'
+import { announceSettingsAndNodes } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import type { EngineCheck } from '../engine-check.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
@@ -236,6 +236,6 @@ interface NodeChange {
 }
 
 async function changed({ time }: Domain, sql: Sql, { viewer, pool, action, id, detail }: NodeChange): Promise<void> {
-  await tellSettingsAndNodes(sql, pool)
+  await announceSettingsAndNodes(sql, pool)
   await audit(sql, viewer, [{ action, objectId: id, detail: { pool, ...detail } }], time.nowMs())
 }

@@ -2,7 +2,7 @@ import type { Prisma } from '../../platform/generated/client.ts'
 import type { NodeState } from '../../platform/generated/enums.ts'
 import type { Tx } from '../../platform/tx.ts'
 import { storeAppliedSetting } from '../applied.ts'
-import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
+import { announceLimits, announceNodes, announceSettings } from '../changes.ts'
 import { newId } from '../ids.ts'
 
 /**
@@ -40,14 +40,14 @@ export async function applyNodes(
     if (!(await storeAppliedSetting(tx, keyOf(pool, node.name), node))) continue
     // GPU models may have changed, and with them the effect of limits. The message for the leader is written before the
     // nodes are locked, because leaders lock in this order.
-    if (changed.length === 0) await tellLimits(tx, pool)
+    if (changed.length === 0) await announceLimits(tx, pool)
     await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
   }
   const gone = await findRemovedNodes(tx, pool, nodes)
-  if (gone.length > 0 && changed.length === 0) await tellSettings(tx, pool)
+  if (gone.length > 0 && changed.length === 0) await announceSettings(tx, pool)
   if (gone.length > 0) await dropNodes(tx, pool, gone)
-  if (changed.length + gone.length > 0) await tellNodes(tx, pool)
+  if (changed.length + gone.length > 0) await announceNodes(tx, pool)
   return [...changed, ...gone]
 }
 

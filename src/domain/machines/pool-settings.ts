@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/tx.ts'
 import { storeAppliedSetting } from '../applied.ts'
-import { tellSettings } from '../changes.ts'
+import { announceSettings } from '../changes.ts'
 import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
 import type { StoredSettings } from '../scheduling.ts'
@@ -16,7 +16,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   await lockPool(tx, pool)
   const data = { scheduling: { ...declared.scheduling }, weights: { ...declared.weights } }
   await tx.prisma.pool.update({ where: { name: pool }, data })
-  await tellSettings(tx, pool)
+  await announceSettings(tx, pool)
   return true
 }
 

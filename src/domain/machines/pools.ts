@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/tx.ts'
 import { lockAppliedSettings, singleUserKey, storeAppliedSetting } from '../applied.ts'
-import { tellLimits, tellLimitsOfAllPools } from '../changes.ts'
+import { announceLimits, announceLimitsOfAllPools } from '../changes.ts'
 import { applyRates, type Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -41,7 +41,7 @@ export async function applyPools(
     for (const pool of pools) await applyDeclared(domain, tx, pool)
     if (await storeAppliedSetting(tx, 'queues', queues)) await applyQueues(tx, queues)
     // Unset limits have other values in single-user mode than in multi-user mode.
-    if (await storeAppliedSetting(tx, singleUserKey, domain.singleUser)) await tellLimitsOfAllPools(tx)
+    if (await storeAppliedSetting(tx, singleUserKey, domain.singleUser)) await announceLimitsOfAllPools(tx)
     await warnOfUndeclared(domain, tx, pools)
   })
   domain.wakeups.poke('queue')
@@ -87,7 +87,7 @@ async function applyPool(
   const data = { executors: [...executors], relaxReplicas, exec }
   await tx.prisma.pool.upsert({ where: { name }, create: { ...data, name, policy }, update: data })
   await changePolicy(tx, name, policy)
-  await tellLimits(tx, name)
+  await announceLimits(tx, name)
 }
 
 async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { tellRuns } from '../changes.ts'
+import { announceRuns } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 import { type Book, type Booking, type Chosen, listRebookings } from './rebooking.ts'
 
@@ -22,7 +22,7 @@ export async function rebook(sql: Sql, pool: string, runs: readonly ChosenNodes[
   const before = new Map(books.flatMap(({ bookings }) => bookings.map((each) => [keyOf(each), each])))
   const rows = changed.map((each) => ({ ...each, was: before.get(keyOf(each)) }))
   await sql.query(moveSql, [JSON.stringify(rows)], 'rebook')
-  await tellRuns(sql, pool, [...new Set(changed.map(({ runId }) => runId))])
+  await announceRuns(sql, pool, [...new Set(changed.map(({ runId }) => runId))])
 }
 
 const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`

@@ -3,7 +3,7 @@ import { readNow } from '../../platform/database-time.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellSettings } from '../changes.ts'
+import { announceSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { hasReservations, isDelegated } from '../executors.ts'
@@ -43,7 +43,7 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
     await demandFree(tx, input)
     const data = { ...input, nodes: await demandNodes(tx, input, [...new Set(nodeIds)]) }
     await tx.prisma.capacityReservation.create({ data: { id, ...data } })
-    await tellSettings(tx, input.pool)
+    await announceSettings(tx, input.pool)
     await audit(tx, viewer, [{ action: 'reservation.create', objectId: id, detail: data }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')
@@ -103,7 +103,7 @@ export async function deleteCapacityReservation(
     if (!known) throw new NotFound(`Capacity reservation ${id.slice(0, 64)} not found`)
     await lockPool(tx, known.pool)
     await capacityReservation.delete({ where: { id } })
-    await tellSettings(tx, known.pool)
+    await announceSettings(tx, known.pool)
     await audit(tx, viewer, [{ action: 'reservation.delete', objectId: id, detail: known }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')

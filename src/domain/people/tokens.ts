@@ -7,7 +7,7 @@ import { idAlphabet } from '../../platform/ids.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAllPermissions, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellLimitsOfAllPools } from '../changes.ts'
+import { announceLimitsOfAllPools } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { Forbidden, InvalidInput, NotFound, userNotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -138,7 +138,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
     const id = newId('token', time.nowMs())
     await insertToken(tx, { id, userId, name: 'bootstrap', secret, scopes: tokenScopes })
     await tx.prisma.user.update({ where: { id: userId }, data: { disabled: false, level: made.level, deny: [] } })
-    await tellLimitsOfAllPools(tx)
+    await announceLimitsOfAllPools(tx)
     await audit(tx, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
   })
 }

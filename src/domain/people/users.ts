@@ -11,7 +11,7 @@ import {
   type Viewer,
 } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellLimitsOfAllPools } from '../changes.ts'
+import { announceLimitsOfAllPools } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, userNotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -113,7 +113,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     await demandUnixUser(tx, viewer, input.unixUser)
     await tx.prisma.user.update({ where: { id }, data: given(columns) })
     // The waiting jobs of a disabled user are held back by a limit in each pool.
-    if (disabled !== before.disabled) await tellLimitsOfAllPools(tx)
+    if (disabled !== before.disabled) await announceLimitsOfAllPools(tx)
     if (identity !== undefined) await linkIdentity(tx, id, identity)
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
@@ -147,7 +147,7 @@ export async function disableUser(
     demandOther(viewer, id, true)
     await demandAdministratorLeft(domain, tx, { before, after: { ...before, disabled: true } })
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
-    if (!before.disabled) await tellLimitsOfAllPools(tx)
+    if (!before.disabled) await announceLimitsOfAllPools(tx)
     await revokeTokens(tx, { userId: id })
     await audit(tx, viewer, [{ action: 'user.disable', objectId: id }], domain.time.nowMs())
   })

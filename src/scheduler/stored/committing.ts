@@ -1,4 +1,4 @@
-import { tellRuns } from '../../domain/changes.ts'
+import { announceRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { dropHolds, requestEvictions } from '../../domain/jobs/holds.ts'
 import { findInteractiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
@@ -112,7 +112,7 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
 /** Makes the leader read victims again whose claimant no longer waits. */
 async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): Promise<void> {
   const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
-  if (victims.length > 0) await tellRuns(sql, pool, victims)
+  if (victims.length > 0) await announceRuns(sql, pool, victims)
 }
 
 /** Moves jobs to STARTING with their allocations, except those that another transaction moved. */

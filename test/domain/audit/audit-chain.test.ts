@@ -7,7 +7,7 @@ import { chainOnce, createChainer } from '../../../src/domain/audit/audit-chain.
 import { verifyAudit } from '../../../src/domain/audit/audit-verify.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { createFakeClock } from '../../support/clock.ts'
-import { counting, passTime } from '../../support/counting.ts'
+import { countQueries, passTime } from '../../support/countQueries.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
@@ -211,7 +211,7 @@ describe('the chain of the audit log', () => {
   it('queries at most every 50 ms while transactions commit, and otherwise every five seconds', async () => {
     await using at = await scene(0)
     const clock = createFakeClock()
-    const { db, asked, isAsking } = counting(at.database.db)
+    const { db, asked, isAsking } = countQueries(at.database.db)
     const looks = () => asked.get('audit_waiting') ?? 0
     const chainer = createChainer({ ...at.domain, db, clock })
     chainer.start()

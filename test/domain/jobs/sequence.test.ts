@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createSequencer, sequenceOnce } from '../../../src/domain/jobs/sequence.ts'
 import { createFakeClock } from '../../support/clock.ts'
-import { counting, passTime } from '../../support/counting.ts'
+import { countQueries, passTime } from '../../support/countQueries.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, createTestDomainOver } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
@@ -117,7 +117,7 @@ test('a burst of events is numbered in linear time, even if the table statistics
 test('an idle sequencer queries without transactions, and finds events of other processes within a second', async () => {
   await using database = await createDatabase({ isNew: true })
   const clock = createFakeClock()
-  const { db, asked, isAsking } = counting(database.db)
+  const { db, asked, isAsking } = countQueries(database.db)
   await using it = await createTestDomainOver(db, { clock })
   const sequencer = createSequencer(it.domain)
   sequencer.start()

@@ -3,7 +3,7 @@ import { storeReport } from '../../../src/domain/machines/backend-nodes.ts'
 import { readNodes } from '../../../src/domain/machines/nodes.ts'
 import { couldEverFit } from '../../../src/domain/machines/placement.ts'
 import { toShape } from '../../../src/domain/shape.ts'
-import { resourcesOf } from '../../executors/runs.ts'
+import { makeResources } from '../../executors/runs.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { backendNode } from '../../support/fake-backend.ts'
 
@@ -18,8 +18,8 @@ async function report(...gpus: (typeof known | typeof unknown)[]) {
   const leader = { pool: 'sim', epoch: 1, holder: 'test' }
   const changed = await storeReport(it.domain, leader, [backendNode('n1', { gpus })])
   const nodes = await readNodes(sql, 'sim')
-  const fits = (resources: Parameters<typeof resourcesOf>[0]) =>
-    couldEverFit(toShape(resourcesOf({ gpu: 1, ...resources })), nodes)
+  const fits = (resources: Parameters<typeof makeResources>[0]) =>
+    couldEverFit(toShape(makeResources({ gpu: 1, ...resources })), nodes)
   return { changed, fits }
 }
 

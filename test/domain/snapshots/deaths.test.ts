@@ -8,7 +8,7 @@ import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import type { Sql } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
-import { blobOf, bodyOf, contentOf, limits, listOf, storeSnapshot } from '../../support/snapshots.ts'
+import { limits, makeBlob, makeBody, makeFileList, storeSnapshot, toContent } from '../../support/snapshots.ts'
 import { isWhole } from '../../support/whole.ts'
 
 /** If a server or client ends during an upload or a removal, no snapshot is incomplete and no data is lost. */
@@ -50,14 +50,14 @@ const newFiles = () => ({
 type Files = ReturnType<typeof newFiles>
 
 async function upload(by: Domain, viewer: Viewer, files: Files, cutAt = Number.POSITIVE_INFINITY): Promise<void> {
-  const list = listOf(files)
+  const list = makeFileList(files)
   const { id } = await createSnapshot(by, viewer, list.announced, limits)
   const owner = { snapshotId: id, userId: viewer.userId }
-  const missing = await storeList(by, owner, bodyOf(list.text))
-  const contents = Object.values(files).map(contentOf)
+  const missing = await storeList(by, owner, makeBody(list.text))
+  const contents = Object.values(files).map(toContent)
   async function* pack() {
     let sent = 0
-    for await (const piece of bodyOf(...contents.map(blobOf))) {
+    for await (const piece of makeBody(...contents.map(makeBlob))) {
       if (sent + piece.length > cutAt) {
         yield piece.subarray(0, cutAt - sent)
         throw new Death('the client is gone')

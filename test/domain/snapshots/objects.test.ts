@@ -11,7 +11,7 @@ import { S3Objects } from '../../../src/platform/object-store.ts'
 import { Unavailable } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { openS3 } from '../../support/s3.ts'
-import { blobOf, bodyOf, limits, listOf, storeSnapshot } from '../../support/snapshots.ts'
+import { limits, makeBlob, makeBody, makeFileList, storeSnapshot } from '../../support/snapshots.ts'
 
 /** Contents of large files in a bucket of S3. */
 
@@ -56,7 +56,7 @@ describe('the object store', () => {
   ])('stores, reads and removes an object %s', async (_, bytes) => {
     const content = randomBytes(bytes)
     const key = `blobs/test-${bytes}`
-    await objects.put(key, bodyOf(content))
+    await objects.put(key, makeBody(content))
     expect((await join(objects.get(key))).equals(content)).toBe(true)
     if (bytes > 0) expect((await join(objects.get(key, bytes - 5))).equals(content.subarray(-5))).toBe(true)
     await objects.delete(key)
@@ -66,7 +66,7 @@ describe('the object store', () => {
 
   it('stores no object if the upload of its content breaks off', async () => {
     async function* broken() {
-      yield* bodyOf(randomBytes(40_000_000))
+      yield* makeBody(randomBytes(40_000_000))
       throw new Error('cut')
     }
     await expect(objects.put('blobs/broken', broken())).rejects.toThrow('cut')
@@ -110,7 +110,7 @@ describe('an object store', () => {
       if (++requests === 1) response.destroy()
       else response.end()
     })
-    await store.put('blobs/x', bodyOf('abc'))
+    await store.put('blobs/x', makeBody('abc'))
     expect(requests).toBe(2)
     server.close()
   })
@@ -138,21 +138,21 @@ describe('a snapshot with large files', () => {
   it('leaves no object of an upload that is wrong or interrupted', async () => {
     const ann = await newUser()
     const large = randomBytes(400_000)
-    const list = listOf({ large })
+    const list = makeFileList({ large })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    await storeList(domain, owner, bodyOf(list.text))
-    const wrong = Buffer.concat([blobOf(large).subarray(0, -1), Buffer.from('!')])
-    await expect(storePack(domain, owner, bodyOf(wrong))).rejects.toThrow('another SHA-256')
+    await storeList(domain, owner, makeBody(list.text))
+    const wrong = Buffer.concat([makeBlob(large).subarray(0, -1), Buffer.from('!')])
+    await expect(storePack(domain, owner, makeBody(wrong))).rejects.toThrow('another SHA-256')
     const [key = ''] = await keysOf(ann)
     const failing = { ...domain, objects: { ...objects, put: () => Promise.reject(new Error('down')) } as never }
-    await expect(storePack(failing, owner, bodyOf(blobOf(large)))).rejects.toThrow('down')
+    await expect(storePack(failing, owner, makeBody(makeBlob(large)))).rejects.toThrow('down')
     expect(await keysOf(ann)).toHaveLength(2)
     await sweepSnapshots(domain)
     expect(await keysOf(ann)).toEqual([])
     await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')
-    await storePack(domain, owner, bodyOf(blobOf(large)))
+    await storePack(domain, owner, makeBody(makeBlob(large)))
     expect((await join(readArchive(sql, id, { mtime: new Date(), objects }))).indexOf(large)).toBeGreaterThan(0)
   })
 
@@ -198,10 +198,10 @@ describe('a snapshot with large files', () => {
   it('leaves no object if it is deleted while the object is stored', async () => {
     const ann = await newUser()
     const large = randomBytes(400_000)
-    const list = listOf({ large })
+    const list = makeFileList({ large })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    await storeList(domain, owner, bodyOf(list.text))
+    await storeList(domain, owner, makeBody(list.text))
     let key = ''
     const slow = {
       ...domain,
@@ -215,7 +215,7 @@ describe('a snapshot with large files', () => {
         },
       }),
     }
-    await expect(storePack(slow, owner, bodyOf(blobOf(large)))).rejects.toThrow('is missing')
+    await expect(storePack(slow, owner, makeBody(makeBlob(large)))).rejects.toThrow('is missing')
     await join(objects.get(key))
     await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')

@@ -4,11 +4,11 @@ import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import {
-  blobOf,
-  bodyOf,
   countBlobs,
   limits,
-  listOf,
+  makeBlob,
+  makeBody,
+  makeFileList,
   readFiles as readFilesOf,
   sha256,
   storeSnapshot,
@@ -63,13 +63,13 @@ describe('the deletion of snapshots', () => {
   it('keeps blobs that an unfinished upload needs', async () => {
     const ann = await newUser()
     const first = await storeSnapshot(domain, ann, { a: 'counted on' })
-    const list = listOf({ a: 'counted on', b: 'new' })
+    const list = makeFileList({ a: 'counted on', b: 'new' })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    expect(await storeList(domain, owner, bodyOf(list.text))).toEqual([sha256('new')])
+    expect(await storeList(domain, owner, makeBody(list.text))).toEqual([sha256('new')])
     await age(first.id, 8)
     await sweepSnapshots(domain)
-    await storePack(domain, owner, bodyOf(blobOf('new')))
+    await storePack(domain, owner, makeBody(makeBlob('new')))
     expect(await readFiles(id)).toMatchObject({ a: `644 ${sha256('counted on')}` })
   })
 
@@ -116,11 +116,11 @@ describe('the deletion of snapshots', () => {
 
   it('deletes an upload that did not end within a day, with its blobs', async () => {
     const ann = await newUser()
-    const list = listOf({ a: 'sent', b: 'never sent' })
+    const list = makeFileList({ a: 'sent', b: 'never sent' })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    await storeList(domain, owner, bodyOf(list.text))
-    await expect(storePack(domain, owner, bodyOf(blobOf('sent')))).rejects.toThrow('missing')
+    await storeList(domain, owner, makeBody(list.text))
+    await expect(storePack(domain, owner, makeBody(makeBlob('sent')))).rejects.toThrow('missing')
     expect(await countBlobs(sql, ann.userId)).toBe(1)
     await age(id, 2)
     await sweepSnapshots(domain)

@@ -6,12 +6,12 @@ import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import {
-  blobOf,
-  bodyOf,
   type Content,
   countBlobs,
   limits,
-  listOf,
+  makeBlob,
+  makeBody,
+  makeFileList,
   readEntries as readEntriesOf,
   readFiles as readFilesOf,
   sha256,
@@ -99,9 +99,9 @@ describe('a snapshot', () => {
   it('can be used only in jobs of its user, and only when it is complete', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const { id } = await storeSnapshot(domain, ann, { a: 'mine' })
-    const list = listOf({ a: 'half', b: 'other half' })
+    const list = makeFileList({ a: 'half', b: 'other half' })
     const half = await createSnapshot(domain, ann, list.announced, limits)
-    await storeList(domain, { snapshotId: half.id, userId: ann.userId }, bodyOf(list.text))
+    await storeList(domain, { snapshotId: half.id, userId: ann.userId }, makeBody(list.text))
     await world.submit({ snapshot: id }, ann)
     await expect(world.submit({ snapshot: id }, ben)).rejects.toThrow(`Snapshot ${id} not found`)
     await expect(world.submit({ snapshot: id }, world.admin)).rejects.toThrow('not found')
@@ -169,10 +169,10 @@ describe('a snapshot', () => {
       1,
     ],
   ])('is refused for %s', async (_, change, message, files) => {
-    const text = change(listOf({ a: 'x' }).text)
+    const text = change(makeFileList({ a: 'x' }).text)
     const ann = await newUser()
     const { id } = await createSnapshot(domain, ann, { hash: sha256(text), files, bytes: 1 }, limits)
-    await expect(storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(text))).rejects.toThrow(message)
+    await expect(storeList(domain, { snapshotId: id, userId: ann.userId }, makeBody(text))).rejects.toThrow(message)
   })
 
   it('is refused as soon as it has more entries than announced, even if ten million follow', async () => {
@@ -196,7 +196,7 @@ describe('a snapshot', () => {
     await expect(create(1, 2 ** 30 + 1)).rejects.toThrow('bytes: 1073741825 is above files.snapshotBytesMax')
     const { id } = await create(1, 1)
     const owner = { snapshotId: id, userId: ann.userId }
-    await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
+    await expect(storeList(domain, owner, makeBody(makeFileList({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
   })
 
   it('is refused if the stored bytes of its user exceed the limit, unless it was already complete', async () => {
@@ -209,7 +209,7 @@ describe('a snapshot', () => {
     )
     const used = 8 + 800 + (lists?.bytes ?? Number.NaN)
     const create = (files: Record<string, Content>, { by = ann, facts = null as object | null } = {}) =>
-      createSnapshot(domain, by, listOf(files, facts).announced, { ...limits, userBytesMax: used + 2 })
+      createSnapshot(domain, by, makeFileList(files, facts).announced, { ...limits, userBytesMax: used + 2 })
     await expect(create({ c: 'new' })).rejects.toThrow(
       `bytes: 3 and the ${used} bytes of your stored files, their lists and uploads under way are above files.userBytesMax, which is ${used + 2}; snapshots that no job`,
     )
@@ -221,17 +221,17 @@ describe('a snapshot', () => {
   it('is refused if the stored bytes of its user and those of unfinished uploads exceed the limit', async () => {
     const ann = await newUser()
     await storeSnapshot(domain, ann, { a: 'known'.repeat(1_000) })
-    const list = listOf({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })
+    const list = makeFileList({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const create = () =>
-      createSnapshot(domain, ann, listOf({ n: 'n' }).announced, { ...limits, userBytesMax: 0 }).then(
+      createSnapshot(domain, ann, makeFileList({ n: 'n' }).announced, { ...limits, userBytesMax: 0 }).then(
         () => 0,
         (error) => Number(/the (\d+) bytes/.exec(String(error))?.[1]),
       )
     const before = await create()
     expect(before).toBeGreaterThan(21_000)
-    await storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(list.text))
-    const pack = bodyOf(blobOf('sent'.repeat(1_000)))
+    await storeList(domain, { snapshotId: id, userId: ann.userId }, makeBody(list.text))
+    const pack = makeBody(makeBlob('sent'.repeat(1_000)))
     await expect(storePack(domain, { snapshotId: id, userId: ann.userId }, pack)).rejects.toThrow('missing')
     expect(before - (await create())).toSatisfy((less: number) => less > 4_500 && less < 5_000) // 5,000 without the list
     await sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '61 minutes' WHERE id = $1`, [id])
@@ -250,7 +250,7 @@ describe('a snapshot', () => {
 
   it('is refused if its user has 20 incomplete snapshots', async () => {
     const ann = await newUser()
-    const create = (n: number) => createSnapshot(domain, ann, listOf({ a: String(n) }).announced, limits)
+    const create = (n: number) => createSnapshot(domain, ann, makeFileList({ a: String(n) }).announced, limits)
     const made = await Promise.allSettled(Array.from({ length: 22 }, (_, n) => create(n)))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
     expect(made.find(({ status }) => status === 'rejected')).toMatchObject({
@@ -269,11 +269,11 @@ describe('a snapshot', () => {
   it('does not count as incomplete if its list was refused', async () => {
     const ann = await newUser()
     for (let n = 0; n < 21; n++) {
-      const { announced } = listOf({ a: String(n) })
+      const { announced } = makeFileList({ a: String(n) })
       const { id } = await createSnapshot(domain, ann, announced, limits)
       const owner = { snapshotId: id, userId: ann.userId }
-      await expect(storeList(domain, owner, bodyOf('{}\n'))).rejects.toThrow('another SHA-256')
-      await expect(storeList(domain, owner, bodyOf('{}\n'))).rejects.toThrow('not found')
+      await expect(storeList(domain, owner, makeBody('{}\n'))).rejects.toThrow('another SHA-256')
+      await expect(storeList(domain, owner, makeBody('{}\n'))).rejects.toThrow('not found')
     }
     expect((await storeSnapshot(domain, ann, { a: '0' })).sent).toHaveLength(1)
   })
@@ -281,29 +281,29 @@ describe('a snapshot', () => {
   it.each<[string, (large: Buffer) => Buffer, string]>([
     [
       'a wrong hash',
-      () => Buffer.concat([blobOf('small').subarray(0, 67), Buffer.from('SMALL')]),
+      () => Buffer.concat([makeBlob('small').subarray(0, 67), Buffer.from('SMALL')]),
       '"s" has another SHA-256',
     ],
     [
       'a wrong hash of a large file',
-      (large) => Buffer.concat([blobOf(large).subarray(0, -1), Buffer.from('!')]),
+      (large) => Buffer.concat([makeBlob(large).subarray(0, -1), Buffer.from('!')]),
       '"l" has another SHA-256',
     ],
-    ['a body that ends early', (large) => blobOf(large).subarray(0, 500_000), 'The body ends within "l"'],
-    ['a missing blob', () => blobOf('small'), 'The content of "l" is missing'],
+    ['a body that ends early', (large) => makeBlob(large).subarray(0, 500_000), 'The body ends within "l"'],
+    ['a missing blob', () => makeBlob('small'), 'The content of "l" is missing'],
     ['an empty body', () => Buffer.alloc(0), 'The content of "s" is missing'],
-    ['a blob that is not listed', () => blobOf('stranger'), 'is not in the list of the snapshot'],
-    ['a blob twice', () => Buffer.concat([blobOf('small'), blobOf('small')]), 'was sent twice'],
+    ['a blob that is not listed', () => makeBlob('stranger'), 'is not in the list of the snapshot'],
+    ['a blob twice', () => Buffer.concat([makeBlob('small'), makeBlob('small')]), 'was sent twice'],
     ['another size', () => Buffer.from(`${sha256('small')} 4\nsmal`), '"s" was sent with 4 bytes, but listed with 5'],
     ['no heading', () => Buffer.from('GET / HTTP/1.1\n'), 'A blob begins with "GET / HTTP/1.1\\n"'],
   ])('stays incomplete after an upload with %s', async (_, pack, message) => {
     const ann = await newUser()
     const large = randomBytes(700_000)
-    const list = listOf({ s: 'small', l: large })
+    const list = makeFileList({ s: 'small', l: large })
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    await storeList(domain, owner, bodyOf(list.text))
-    await expect(storePack(domain, owner, bodyOf(pack(large)))).rejects.toThrow(message)
+    await storeList(domain, owner, makeBody(list.text))
+    await expect(storePack(domain, owner, makeBody(pack(large)))).rejects.toThrow(message)
     await expect(world.submit({ snapshot: id }, ann)).rejects.toThrow('is incomplete')
     expect((await storeSnapshot(domain, ann, { s: 'small', l: large })).id).toBe(id)
     await world.submit({ snapshot: id }, ann)
@@ -314,11 +314,11 @@ describe('a snapshot', () => {
   it('is complete after two concurrent uploads of the same files', async () => {
     const ann = await newUser()
     const files = { s: 'small', l: randomBytes(700_000) }
-    const list = listOf(files)
+    const list = makeFileList(files)
     const { id } = await createSnapshot(domain, ann, list.announced, limits)
     const owner = { snapshotId: id, userId: ann.userId }
-    await Promise.all([storeList(domain, owner, bodyOf(list.text)), storeList(domain, owner, bodyOf(list.text))])
-    const pack = () => bodyOf(blobOf('small'), blobOf(files.l))
+    await Promise.all([storeList(domain, owner, makeBody(list.text)), storeList(domain, owner, makeBody(list.text))])
+    const pack = () => makeBody(makeBlob('small'), makeBlob(files.l))
     await Promise.all([storePack(domain, owner, pack()), storePack(domain, owner, pack())])
     expect(await readFiles(id)).toMatchObject({ l: `644 ${sha256(files.l)}` })
     await sweepSnapshots(domain)

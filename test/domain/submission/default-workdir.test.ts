@@ -3,7 +3,7 @@ import { createViewer } from '../../../src/domain/access.ts'
 import { executorNames, findTraits } from '../../../src/domain/executors.ts'
 import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
 import { readSubmission } from '../../../src/domain/submission/submission.ts'
-import { destinationOf } from '../../support/destination.ts'
+import { makeDestination } from '../../support/destination.ts'
 
 /** The working directory of a job whose spec names none, when the caller sends its own. */
 
@@ -13,7 +13,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
   const runs = executor === 'handler' ? { handler: 'job.ts' } : { command: ['true'] }
   const raw = { spec: { ...runs, executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
   const facts = {
-    destinations: [destinationOf(executor)],
+    destinations: [makeDestination(executor)],
     snapshots: new Map(),
     named: new Map(),
     memberships: new Map(),

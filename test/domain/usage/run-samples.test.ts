@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { mergeSamples, type RunSample, removeSamples, saveSamples } from '../../../src/domain/usage/run-samples.ts'
 import { openDatabase } from '../../support/database.ts'
 import { addJob, addUser } from '../../support/factories.ts'
-import { readSamplesOf } from '../../support/samples.ts'
+import { readRunSamples } from '../../support/samples.ts'
 
 const database = await openDatabase()
 const { sql } = database.db
@@ -38,7 +38,7 @@ test('samples of one call are stored with the same time, and samples of deleted 
     sample(b.runId, { memoryBytes: 1 }),
     sample('run_deleted', { memoryBytes: 1 }),
   ])
-  const [first] = await readSamplesOf(sql, a.runId, 10)
+  const [first] = await readRunSamples(sql, a.runId, 10)
   expect(first).toEqual({
     at: expect.any(Date),
     cpuCores: 0.5,
@@ -46,7 +46,7 @@ test('samples of one call are stored with the same time, and samples of deleted 
     gpuPercent: 12.5,
     gpuMemoryBytes: 2 ** 35,
   })
-  expect(await readSamplesOf(sql, b.runId, 10)).toEqual([
+  expect(await readRunSamples(sql, b.runId, 10)).toEqual([
     { at: first?.at, cpuCores: null, memoryBytes: 1, gpuPercent: null, gpuMemoryBytes: null },
   ])
 })
@@ -54,12 +54,12 @@ test('samples of one call are stored with the same time, and samples of deleted 
 test('samples are merged into periods of equal length if there are more than the requested points', async () => {
   const { runId } = await addJob(sql, userId)
   await sql.query(fillSql, [runId, 100])
-  expect(await readSamplesOf(sql, runId, 100)).toHaveLength(100)
-  const points = await readSamplesOf(sql, runId, 10)
+  expect(await readRunSamples(sql, runId, 100)).toHaveLength(100)
+  const points = await readRunSamples(sql, runId, 10)
   expect(points).toHaveLength(10)
   expect(points[0]).toMatchObject({ cpuCores: 4.5, memoryBytes: 9_000 })
   expect(points.at(-1)).toMatchObject({ cpuCores: 94.5, memoryBytes: 99_000 })
-  expect(await readSamplesOf(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
+  expect(await readRunSamples(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
 })
 
 test('samples of a running run are merged into minutes after an hour, and into longer periods later', async () => {
@@ -69,7 +69,7 @@ test('samples of a running run are merged into minutes after an hour, and into l
   const counts = await countByLength(runId)
   expect(counts[60]).toBeGreaterThanOrEqual(60)
   expect((counts[10] ?? 0) + 6 * (counts[60] ?? 0)).toBe(720)
-  const [first] = await readSamplesOf(sql, runId, 1_000)
+  const [first] = await readRunSamples(sql, runId, 1_000)
   expect(first).toMatchObject({ cpuCores: 2.5, memoryBytes: 5_000 })
   await mergeSamples(sql, [runId])
   expect(await countByLength(runId)).toEqual(counts)
@@ -98,7 +98,7 @@ test('a run of a year has a bounded number of samples', async () => {
   for (let n = 0; n < 3; n++) await mergeSamples(sql, [runId])
   const total = Object.values(await countByLength(runId)).reduce((sum, count) => sum + count, 0)
   expect(total).toBeLessThan(15_000)
-  expect(await readSamplesOf(sql, runId, 240)).toHaveLength(240)
+  expect(await readRunSamples(sql, runId, 240)).toHaveLength(240)
 })
 
 test('samples are deleted with the log of a job, and with the job', async () => {

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { observe, runOf } from '../runs.ts'
+import { makeRun, observe } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /** Responses of a proxy, or of an engine with a fault. */
@@ -22,7 +22,7 @@ beforeEach(async () => {
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })
 
-const run = runOf({ command: ['true'] })
+const run = makeRun({ command: ['true'] })
 const handle = `berth-${run.runId}`
 /** Labels of a container that the executor made. */
 const ownConfig = {

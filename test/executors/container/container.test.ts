@@ -15,19 +15,19 @@ import { type Executor, SessionRefused, type SnapshotTarget } from '../../../src
 import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { commandOf, contract, startsAt } from '../contract.ts'
+import { contract, makeCommand, startsAt } from '../contract.ts'
 import {
   clearExecutor,
   finishRun,
   machineParts,
+  makeResources,
+  makeRun,
   observe,
   read,
-  resourcesOf,
-  runOf,
   untilEnded,
   untilState,
 } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { makeOpener } from '../snapshot-files.ts'
 
 /**
  * Real containers, if the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
@@ -57,7 +57,7 @@ async function clear(directory: string): Promise<void> {
   await clearExecutor(executor)
 }
 
-const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ memoryBytes: 64 * 2 ** 20 })
 
 describe.skipIf(engine === undefined)(`with ${engine},`, () => {
   contract('container', async () => {
@@ -65,8 +65,8 @@ describe.skipIf(engine === undefined)(`with ${engine},`, () => {
     return {
       open: () => open(directory),
       run(behaviour) {
-        const run = runOf({ data: ['data:/marks'], resources: small })
-        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
+        const run = makeRun({ data: ['data:/marks'], resources: small })
+        return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, `/marks/${run.runId}`) } }
       },
       starts: ({ runId }) => startsAt(join(directory, runId)),
       remove: () => clear(directory),
@@ -86,11 +86,11 @@ describe.skipIf(engine === undefined)(`with ${engine},`, () => {
       await clear(directory)
     })
 
-    type Spec = Parameters<typeof runOf>[0]
-    const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-      executor.start(runOf({ resources: small, ...spec }, run))
-    const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-      finishRun(executor, runOf({ resources: small, ...spec }, run))
+    type Spec = Parameters<typeof makeRun>[0]
+    const start = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+      executor.start(makeRun({ resources: small, ...spec }, run))
+    const finish = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+      finishRun(executor, makeRun({ resources: small, ...spec }, run))
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
 
@@ -147,7 +147,7 @@ describe.skipIf(engine === undefined)(`with ${engine},`, () => {
     })
 
     it('has shared memory of the size of the memory of its job', async () => {
-      const resources = resourcesOf({ memoryBytes: 256 * 2 ** 20 })
+      const resources = makeResources({ memoryBytes: 256 * 2 ** 20 })
       const { out } = await finish(sh('df -m /dev/shm | tail -n 1', { resources }))
       expect(out.split(/\s+/)[1]).toBe('256')
     })
@@ -284,7 +284,7 @@ describe.skipIf(engine === undefined)(`with ${engine},`, () => {
       await engine.post('/commit', { container: base, changes: `USER ${user}`, ...name }, {})
       const tagged = `${name.repo}:${name.tag}`
       const spec = sh('stat -c %u:%g . a a/b; id -u; id -g; touch a/c', { image: tagged })
-      const { out, exitCode } = await finish(spec, { openSnapshot: openerOf({ 'a/b': { text: 'x' } }) })
+      const { out, exitCode } = await finish(spec, { openSnapshot: makeOpener({ 'a/b': { text: 'x' } }) })
       const [folder, ...others] = out.trim().split('\n')
       expect([exitCode, ...others]).toEqual([0, folder, folder, ...(folder ?? '').split(':')])
       await engine.delete(`/images/${tagged}`, { force: true })
@@ -292,14 +292,14 @@ describe.skipIf(engine === undefined)(`with ${engine},`, () => {
     })
 
     it('whose server is killed while it copies the snapshot never starts, and the next start copies all files', async () => {
-      const openSnapshot = openerOf({ a: { text: 'whole\n' }, b: { text: 'x'.repeat(2 ** 23) } })
+      const openSnapshot = makeOpener({ a: { text: 'whole\n' }, b: { text: 'x'.repeat(2 ** 23) } })
       let sent = 0
       const slow = async function* (target?: SnapshotTarget) {
         for await (const part of openSnapshot(target))
           for (; sent * 512 < part.length; sent++)
             yield await setTimeout(1, part.subarray(sent * 512, sent * 512 + 512))
       }
-      const run = runOf({ ...sh('cat a; wc -c b'), resources: small }, { openSnapshot: slow })
+      const run = makeRun({ ...sh('cat a; wc -c b'), resources: small }, { openSnapshot: slow })
       const killed = await open(directory)
       const dead = new AbortController()
       const starting = killed.start(run, dead.signal).catch(() => 'failed')
@@ -325,7 +325,7 @@ describe.skipIf(engine === undefined)('a run of several processes', () => {
     const directory = makeDirectory()
     const executor = await open(directory)
     const resources = { ...small, processCount: 3 }
-    const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
+    const handle = await executor.start(makeRun({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
     expect((await read(executor, handle)).out).toBe('n1\nn1\nn1\n')
     await executor.forget?.(handle)
     await executor.close()
@@ -337,7 +337,7 @@ describe.skipIf(engine === undefined)('a closure', () => {
   it('is a file in the container, and is removed with the run', async () => {
     const directory = makeDirectory()
     const executor = await open(directory)
-    const run = runOf(
+    const run = makeRun(
       { command: ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"'], resources: small },
       { closure: '{"step":3}' },
     )

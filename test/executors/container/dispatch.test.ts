@@ -3,7 +3,7 @@ import { type MachineExecutor, MachinesExecutor } from '../../../src/executors/c
 import { type Executor, type Observation, StartFailed } from '../../../src/executors/executor.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { fastClock } from '../cluster-server.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 
 /** The executor of several machines, over executors whose responses the test sets. */
 
@@ -35,7 +35,7 @@ const never = () => new Promise<never>(() => undefined)
 const frozen = machine({ inspect: never, silent: never, list: never, sample: never })
 
 it('a run starts on its node, and its handle names that node', async () => {
-  const run = { ...runOf({}), nodes: ['b'] }
+  const run = { ...makeRun({}), nodes: ['b'] }
   const told: string[] = []
   const start: Executor['start'] = async ({ runId }, _, tell) => {
     tell?.('Pulling the image x')
@@ -49,11 +49,11 @@ it('a run starts on its node, and its handle names that node', async () => {
 
 it('a start that fails names the machine, and the run may start on another machine', async () => {
   const start = () => Promise.reject(new StartFailed('BACKEND_AWAY', 'no answer'))
-  await expect(over({ a: machine({ start }) }).start({ ...runOf({}), nodes: ['a'] })).rejects.toMatchObject({
+  await expect(over({ a: machine({ start }) }).start({ ...makeRun({}), nodes: ['a'] })).rejects.toMatchObject({
     reason: 'NODE_TROUBLE',
     message: 'a: no answer',
   })
-  await expect(over({}).start({ ...runOf({}), nodes: ['x'] })).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
+  await expect(over({}).start({ ...makeRun({}), nodes: ['x'] })).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
 })
 
 it('a run whose nodes are known is searched for only on those nodes', async () => {
@@ -147,7 +147,7 @@ it('connections are opened to machines that are added, and closed to machines th
     clock: fastClock(100),
     log: createLog('silent'),
   })
-  const run = { ...runOf({}), nodes: ['b'] }
+  const run = { ...makeRun({}), nodes: ['b'] }
   expect(await executor.start(run)).toBe(`b/berth-${run.runId}`)
   expect(await executor.silent(['a', 'b', 'c'])).toEqual(['c'])
   engines = new Map([

@@ -7,7 +7,7 @@ import { makeDisplayBody } from '../../../src/executors/container/display.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { fastClock } from '../cluster-server.ts'
-import { observe, runOf } from '../runs.ts'
+import { makeRun, observe } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /** Requests for a job with an X11 display, and displays that do not start. */
@@ -124,7 +124,7 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-const withDisplay = (gpu = false, gpuIds: number[] = []) => runOf({ command: ['true'], x11: { gpu } }, { gpuIds })
+const withDisplay = (gpu = false, gpuIds: number[] = []) => makeRun({ command: ['true'], x11: { gpu } }, { gpuIds })
 const kept = async () => (await readdir(join(directory, 'stops'))).filter((name) => name !== '.orders')
 
 describe('a job with a display', () => {

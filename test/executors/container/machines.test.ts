@@ -14,8 +14,8 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
-import { commandOf, contract, startsAt } from '../contract.ts'
-import { clearExecutor, machineParts, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { contract, makeCommand, startsAt } from '../contract.ts'
+import { clearExecutor, machineParts, makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { addresses, lab, labPath, machines, names } from './machine-lab.ts'
 
 if (lab === undefined)
@@ -55,7 +55,7 @@ async function clear(directory: string): Promise<void> {
   await rm(directory, { recursive: true })
 }
 
-const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ memoryBytes: 64 * 2 ** 20 })
 let placed = 0
 /** Uses the machines in rotation. */
 const nextNode = () => [names[placed++ % names.length] ?? '']
@@ -116,8 +116,8 @@ describe.skipIf(lab === undefined)('with several machines,', () => {
     return {
       open: () => open(directory),
       run(behaviour) {
-        const run = { ...runOf({ data: ['data:/marks'], resources: small }), nodes: nextNode() }
-        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
+        const run = { ...makeRun({ data: ['data:/marks'], resources: small }), nodes: nextNode() }
+        return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, `/marks/${run.runId}`) } }
       },
       starts: ({ runId }) => startsAt(join(directory, runId)),
       remove: () => clear(directory),
@@ -137,9 +137,9 @@ describe.skipIf(lab === undefined)('with several machines,', () => {
       await clear(directory)
     })
 
-    type Spec = Parameters<typeof runOf>[0]
-    const start = (node: string, spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-      executor.start({ ...runOf({ resources: small, ...spec }, run), nodes: [node] })
+    type Spec = Parameters<typeof makeRun>[0]
+    const start = (node: string, spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+      executor.start({ ...makeRun({ resources: small, ...spec }, run), nodes: [node] })
     const sh = (text: string): Spec => ({ command: ['/bin/sh', '-c', text] })
 
     it.each(names)('on %s finds its closure', async (node) => {

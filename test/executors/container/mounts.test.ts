@@ -8,17 +8,17 @@ import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, machineParts, observe, read, resourcesOf, runOf } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { clearExecutor, machineParts, makeResources, makeRun, observe, read } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 
 /**
  * Data mounts of a real engine while a folder is replaced: `npm run test:executors` starts engines. Otherwise this file
  * is skipped. The executor uses the engine through a proxy, which lets a test act right before a start.
  */
 const address = process.env['BERTH_TEST_ENGINE'] ?? ''
-const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ memoryBytes: 64 * 2 ** 20 })
 
-type Spec = Parameters<typeof runOf>[0]
+type Spec = Parameters<typeof makeRun>[0]
 
 describe.skipIf(address === '')(`data mounts with ${address}`, () => {
   let directory: string
@@ -69,10 +69,10 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     await rm(directory, { recursive: true })
   })
 
-  const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-    executor.start(runOf({ command: ['/bin/ls', '/d'], resources: small, ...spec }, run))
+  const start = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+    executor.start(makeRun({ command: ['/bin/ls', '/d'], resources: small, ...spec }, run))
   /** The last observation of the run, and its output. */
-  async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
+  async function finish(spec: Spec, run: Parameters<typeof makeRun>[1] = {}) {
     const handle = await start(spec, run)
     const what = 'the run is over'
     const isOver = async () => {
@@ -116,7 +116,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
   it('give out no output files through a link that the job created', async () => {
     await mkdir(join(root, 'y', 'private'), { recursive: true })
     await writeFile(join(root, 'y', 'private', 'secret'), 'secret', { mode: 0o600 })
-    const openSnapshot = openerOf({ 'sub/private/f': { text: 'x' } })
+    const openSnapshot = makeOpener({ 'sub/private/f': { text: 'x' } })
     async function collect(script: string): Promise<string[]> {
       const command = ['/bin/sh', '-c', script]
       const spec = { workdir: 'sub/private', data: ['data/y:/d'], command, outputs: ['*'] }

@@ -18,7 +18,7 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { resourcesOf, runOf } from '../runs.ts'
+import { makeResources, makeRun } from '../runs.ts'
 
 /** Parsing of responses, without an engine. */
 
@@ -120,18 +120,18 @@ describe('the description of a container', () => {
     expect(chooseDigest('sha256:3', digests)).toBe('sha256:1')
     expect(chooseDigest('built-here', [])).toBeNull()
     const asked = { ...making, ...limits, image: { ...image, digest: 'sha256:2' } }
-    const { body } = await makeRequest(runOf({ command: ['true'] }), asked)
+    const { body } = await makeRequest(makeRun({ command: ['true'] }), asked)
     expect(body).toMatchObject({ Labels: { 'berth.image-digest': 'sha256:2' } })
   })
 
   it('hides all GPUs from a job without GPUs, whatever the image and the job set', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
-    const without = await makeRequest(runOf({ command: ['true'], environment }), { ...making, ...limits })
+    const without = await makeRequest(makeRun({ command: ['true'], environment }), { ...making, ...limits })
     expect(without.body).toMatchObject({
       Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=void'],
       HostConfig: { DeviceRequests: [] },
     })
-    const one = await makeRequest(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
+    const one = await makeRequest(makeRun({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
     expect(one.body).toMatchObject({
       Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
@@ -139,7 +139,7 @@ describe('the description of a container', () => {
   })
 
   it('requests at most the processors of the engine', async () => {
-    const run = runOf({ command: ['true'], resources: resourcesOf({ cpu: 5 }) })
+    const run = makeRun({ command: ['true'], resources: makeResources({ cpu: 5 }) })
     for (const [cpusMax, NanoCpus] of [
       [null, 5e9],
       [8, 5e9],
@@ -152,7 +152,7 @@ describe('the description of a container', () => {
 
   it('gives the file with the message of the mount check a random name, so that no image has a link there', async () => {
     const mounts = [{ source: '/data/x', target: '/d', identity: '1:2', below: null }]
-    const make = () => makeRequest(runOf({ command: ['true'] }), { ...making, ...limits, mounts })
+    const make = () => makeRequest(makeRun({ command: ['true'] }), { ...making, ...limits, mounts })
     const made = await Promise.all([make(), make()])
     const paths = made.map(({ body, check }) => {
       const { Cmd, Labels } = body as { Cmd: string[]; Labels: Record<string, string> }
@@ -165,12 +165,12 @@ describe('the description of a container', () => {
   })
 
   it('disables the health check of the image, which could run before the mount check', async () => {
-    const { body } = await makeRequest(runOf({ command: ['true'] }), { ...making, ...limits })
+    const { body } = await makeRequest(makeRun({ command: ['true'] }), { ...making, ...limits })
     expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
   })
 
   it('lets Open MPI use more ranks than cores, and run as root in images of root, unless the image sets otherwise', async () => {
-    const run = runOf({ command: ['true'], launcher: 'mpirun' })
+    const run = makeRun({ command: ['true'], launcher: 'mpirun' })
     const own = 'OMPI_MCA_rmaps_base_oversubscribe'
     const namesOf = async (given: Partial<Image>) => {
       const { body } = await makeRequest(run, { ...making, ...limits, image: { ...image, ...given } })
@@ -201,7 +201,7 @@ describe('an unreachable engine', () => {
       time: machineTime,
       log: createLog('silent'),
     })
-    const run = runOf({ command: ['true'] })
+    const run = makeRun({ command: ['true'] })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BACKEND_AWAY',
       message: expect.stringContaining(`unix://${directory}/none.sock`),

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /** Failing starts over an engine that pulls forever or freezes, and the notes of their orders. */
@@ -82,7 +82,7 @@ async function startEngine() {
 it('with pull: ALWAYS an image is pulled even if it is present', async () => {
   engine.hasImage = true
   const unwanted = new AbortController()
-  const run = runOf({ command: ['true'], pull: 'ALWAYS' })
+  const run = makeRun({ command: ['true'], pull: 'ALWAYS' })
   const started = executor.start(run, unwanted.signal).catch((error: unknown) => error)
   await pulls(1)
   unwanted.abort()
@@ -101,7 +101,7 @@ it('a pull uses the credentials of the registry of its image', async () => {
     const before = engine.auths.length
     const unwanted = new AbortController()
     const started = withAuths
-      .start(runOf({ command: ['true'], image }), unwanted.signal)
+      .start(makeRun({ command: ['true'], image }), unwanted.signal)
       .catch((error: unknown) => error)
     const asked = until(() => engine.auths.length > before, { what: 'the pull' })
     const failure = await Promise.race([asked.then(() => null), started])
@@ -124,7 +124,7 @@ it('a pull uses the credentials of the registry of its image', async () => {
 })
 
 const begin = (unwanted: AbortController, tell?: (info: string) => void) =>
-  executor.start(runOf({ command: ['true'] }), unwanted.signal, tell).catch((error: unknown) => error)
+  executor.start(makeRun({ command: ['true'] }), unwanted.signal, tell).catch((error: unknown) => error)
 const pulls = (count: number) => until(() => engine.pulls.size === count, { what: `${count} pulls` })
 
 const ordersIn = async (name: string) =>
@@ -132,7 +132,7 @@ const ordersIn = async (name: string) =>
 
 it('a job waits while the engine has no addresses for its network', async () => {
   Object.assign(engine, { hasImage: true, networks: [] })
-  await expect(executor.start(runOf({ command: ['true'] }))).rejects.toMatchObject({
+  await expect(executor.start(makeRun({ command: ['true'] }))).rejects.toMatchObject({
     reason: 'NODE_TROUBLE',
     message: 'The container engine cannot make the network berth: no address pool',
   })
@@ -142,7 +142,7 @@ describe('the name of an image', () => {
   it.each(['get?names=slow:1&x=', '../events?x=', 'a/../b', 'x#y', '.', ''])(
     'is refused if it would change the request to the engine: %s',
     async (image) => {
-      const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+      const error = await executor.start(makeRun({ command: ['true'], image })).catch((cause: unknown) => cause)
       expect(error).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
       expect(engine.asked.filter((asked) => asked.includes('images'))).toEqual([])
     },
@@ -202,7 +202,7 @@ describe('a registry', () => {
     '0.0.0.0:9/x',
     '127.1:9/x',
   ])('on this machine is refused: %s', async (image) => {
-    const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+    const error = await executor.start(makeRun({ command: ['true'], image })).catch((cause: unknown) => cause)
     expect(error).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining('container.registries') })
     expect(engine.asked).not.toContain('POST /images/create')
   })
@@ -212,7 +212,7 @@ describe('a registry', () => {
       await executor.close()
       executor = await openOverEngine(directory, { ...options, clock: systemClock })
       const unwanted = new AbortController()
-      const starting = executor.start(runOf({ command: ['true'], image: '127.0.0.1:9/x' }), unwanted.signal)
+      const starting = executor.start(makeRun({ command: ['true'], image: '127.0.0.1:9/x' }), unwanted.signal)
       await pulls(1)
       unwanted.abort()
       await expect(starting).rejects.toBeInstanceOf(StartFailed)
@@ -304,8 +304,8 @@ describe('a pull interrupted by the engine', () => {
 })
 
 describe('a start that cannot write its files', () => {
-  const refused = (spec: Parameters<typeof runOf>[0], closure: string | null = null) =>
-    executor.start(runOf({ command: ['true'], ...spec }, { closure })).catch((error: unknown) => error)
+  const refused = (spec: Parameters<typeof makeRun>[0], closure: string | null = null) =>
+    executor.start(makeRun({ command: ['true'], ...spec }, { closure })).catch((error: unknown) => error)
 
   beforeEach(async () => {
     engine.hasImage = true
@@ -324,7 +324,7 @@ describe('a start that cannot write its files', () => {
 })
 
 describe('a start that fails', () => {
-  const run = runOf({ command: ['true'] }, { closure: '{}' })
+  const run = makeRun({ command: ['true'] }, { closure: '{}' })
 
   const refuse = (response: ServerResponse) => void response.writeHead(500).end('{"message":"no space"}')
 

@@ -5,8 +5,8 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { runOf } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { makeRun } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /** The copy of a snapshot into a container, while other servers wait for it or the engine fails. */
@@ -21,8 +21,8 @@ beforeEach(async () => {
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })
 
-const openSnapshot = openerOf({ 'a/b': { text: 'x' } })
-const newRun = (spec = {}) => runOf({ command: ['true'], ...spec }, { openSnapshot })
+const openSnapshot = makeOpener({ 'a/b': { text: 'x' } })
+const newRun = (spec = {}) => makeRun({ command: ['true'], ...spec }, { openSnapshot })
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

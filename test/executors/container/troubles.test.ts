@@ -6,7 +6,7 @@ import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
-import { observe, read, runOf, untilEnded } from '../runs.ts'
+import { makeRun, observe, read, untilEnded } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /** A running container, with a failing disk and an engine that cuts off responses. */
@@ -184,7 +184,7 @@ test('a container of another pool with the same name is left untouched, and fail
   })
   engine = Object.assign(engine, other)
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-  await expect(executor.start(runOf({ command: ['true'] }, { runId: 'one' }))).rejects.toMatchObject({
+  await expect(executor.start(makeRun({ command: ['true'] }, { runId: 'one' }))).rejects.toMatchObject({
     reason: 'START_FAILED',
     message: expect.stringContaining('belongs to another pool'),
   })

@@ -12,16 +12,16 @@ import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, finishRun, machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { clearExecutor, finishRun, machineParts, makeResources, makeRun, read, untilEnded } from '../runs.ts'
 
 /** Real displays, if the environment names an engine and the test image has an X server. */
 const address = process.env['BERTH_TEST_ENGINE']
 const image = 'localhost/bb:1'
 const hasServer = ['Xvfb', 'xkbcomp', 'xdpyinfo'].every((name) => existsSync(`/usr/bin/${name}`))
 
-type Spec = Parameters<typeof runOf>[0]
+type Spec = Parameters<typeof makeRun>[0]
 const asksForIt = "xdpyinfo | grep -c 'dimensions: *1280x960'"
-const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ memoryBytes: 64 * 2 ** 20 })
 const sh = (text: string, spec: Spec = {}): Spec => ({
   command: ['/bin/sh', '-c', text],
   resources: small,
@@ -57,7 +57,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   const display = (handle: string) => new Containers(engine, '', systemClock).inspect(`${handle}.x11`)
   const volumes = async () => (await engine.get<{ Volumes: unknown[] | null }>('/volumes')).Volumes?.length ?? 0
-  const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) => finishRun(executor, runOf(spec, run))
+  const finish = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) => finishRun(executor, makeRun(spec, run))
 
   it.each([null, 'IN', 'OUT', 'ALL'] as const)(
     'of 1280×960 is ready when the command begins, with isolation %s',
@@ -76,7 +76,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
   })
 
   it('is reachable only from its job, and not over a network', async () => {
-    const owner = await executor.start(runOf(sh('echo up; sleep 1000')))
+    const owner = await executor.start(makeRun(sh('echo up; sleep 1000')))
     await read(executor, owner, { enough: ({ out }) => out === 'up\n' })
     const [other, without] = await Promise.all([
       finish(sh('ls /tmp/.X11-unix; grep -c X11-unix /proc/net/unix')),
@@ -103,7 +103,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     ['is removed', 'sleep 1000', (handle) => engine.delete(`/containers/${handle}`, { force: true })],
   ])('ends with its job without the server when the job %s, and is removed with it', async (_, command, end) => {
     const before = await volumes()
-    const handle = await executor.start(runOf(sh(command)))
+    const handle = await executor.start(makeRun(sh(command)))
     await end(handle)
     await until(async () => (await display(handle))?.State.Status === 'exited', { what: 'the display has ended' })
     expect((await display(handle))?.State.ExitCode).toBe(0)
@@ -115,7 +115,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
   it('that dies does not end its job, and the job reports the loss at its end', async () => {
     const handle = await executor.start(
       // Podman notices the end of a container a moment after its clients do.
-      runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
+      makeRun(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
     )
     await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
     await engine.post(`/containers/${handle}.x11/kill`, { signal: 'KILL' })
@@ -125,7 +125,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
   })
 
   it('is started once for a run that several servers start at the same time', async () => {
-    const run = runOf(sh(asksForIt))
+    const run = makeRun(sh(asksForIt))
     const handles = await Promise.all([1, 2, 3].map(() => executor.start(run)))
     expect(new Set(handles).size).toBe(1)
     expect((await read(executor, handles[0] ?? '')).out).toBe('1\n')
@@ -133,7 +133,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   it('without its job is used by the next start, or removed by a search for the run', async () => {
     const left = async () => {
-      const run = runOf(sh(asksForIt))
+      const run = makeRun(sh(asksForIt))
       const unwanted = new AbortController()
       const started = executor.start(run, unwanted.signal, () => unwanted.abort())
       await expect(started).rejects.toThrow(/abort/)
@@ -153,7 +153,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   async function demandRefused(x11Image: string | null, failure: object) {
     const other = await open(x11Image)
-    const run = runOf(sh('true'))
+    const run = makeRun(sh('true'))
     await expect(other.start(run)).rejects.toMatchObject(failure)
     expect(await display(`berth-${run.runId}`)).toBeNull()
     expect((await readdir(join(directory, 'stops'))).filter((name) => name.includes(run.runId))).toEqual([])

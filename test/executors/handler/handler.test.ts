@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
 import { until } from '../../support/until.ts'
 import { contract } from '../contract.ts'
-import { read, runOf, untilEnded } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { makeRun, read, untilEnded } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
 
 /** A module that appends a mark when it begins, and behaves as its input says. */
@@ -48,12 +48,12 @@ it('a module of a snapshot is found in its workdir, with the modules and files b
   const source = `import { readFileSync } from 'node:fs'
     import { word } from '../words.mjs'
     export default { run: ({ name }, { log }) => log(word + name + readFileSync('end.txt', 'utf8')) }`
-  const openSnapshot = openerOf({
+  const openSnapshot = makeOpener({
     'src/job.mjs': { text: source },
     'src/end.txt': { text: '!' },
     'words.mjs': { text: "export const word = 'hello '" },
   })
-  const run = runOf({ handler: 'job.mjs', workdir: 'src', input: { name: 'world' } }, { openSnapshot })
+  const run = makeRun({ handler: 'job.mjs', workdir: 'src', input: { name: 'world' } }, { openSnapshot })
   const handle = await own.executor.start(run)
   expect(await read(own.executor, handle)).toMatchObject({ out: 'hello world!\n', err: '' })
   expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0 })
@@ -78,7 +78,7 @@ it('a module that is not a handler fails with a message', async () => {
 })
 
 it('a TypeScript module runs without a build', async () => {
-  const run = runOf({ handler: join(import.meta.dirname, '../../../examples/count.handler.ts'), input: { to: 0 } })
+  const run = makeRun({ handler: join(import.meta.dirname, '../../../examples/count.handler.ts'), input: { to: 0 } })
   const handle = await own.executor.start({
     ...run,
     injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
@@ -98,7 +98,7 @@ const saving = `export default {
 
 it('a closure that was saved while the server was unreachable is kept after a kill', async () => {
   await writeFile(join(own.directory, 'saving.mjs'), saving)
-  const run = runOf({ handler: 'saving.mjs', workdir: own.directory })
+  const run = makeRun({ handler: 'saving.mjs', workdir: own.directory })
   const handle = await own.executor.start({
     ...run,
     injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
@@ -120,7 +120,7 @@ it.each([65, 100_000])('a closure with %i levels is ignored, and the run ends no
   const forging = `import { appendFileSync } from 'node:fs'
     export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
   await writeFile(join(own.directory, 'forging.mjs'), forging)
-  const run = runOf({ handler: 'forging.mjs', workdir: own.directory })
+  const run = makeRun({ handler: 'forging.mjs', workdir: own.directory })
   const handle = await own.executor.start({
     ...run,
     injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
@@ -152,7 +152,7 @@ it('a module that only waits for its signal runs until the signal', async () => 
     log('up')
   }) }`
   await writeFile(join(own.directory, 'waiting.mjs'), waiting)
-  const handle = await own.executor.start(runOf({ handler: 'waiting.mjs', workdir: own.directory }))
+  const handle = await own.executor.start(makeRun({ handler: 'waiting.mjs', workdir: own.directory }))
   await until(async () => (await own.executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
   await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
   await own.executor.stop(handle, 60_000)

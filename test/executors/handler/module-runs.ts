@@ -5,7 +5,7 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { type contract, startsAt } from '../contract.ts'
-import { finishRun, machineParts, runOf } from '../runs.ts'
+import { finishRun, machineParts, makeRun } from '../runs.ts'
 
 const open = (directory: string) =>
   createHandlerExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts })
@@ -21,7 +21,7 @@ export const testContract = (keepsContract: typeof contract, fileName: string, s
       open: () => open(directory),
       run(behaviour) {
         const mark = join(directory, `mark-${marks.size}`)
-        const run = runOf({ handler: module, input: { ...behaviour, mark } })
+        const run = makeRun({ handler: module, input: { ...behaviour, mark } })
         marks.set(run.runId, mark)
         return run
       },
@@ -48,7 +48,7 @@ export function openHandlerExecutor(module: string): HandlerExecutor {
     executor: undefined as unknown as Executor,
     async runModule(source, { input = null, closure = null, name = module } = {}) {
       if (source !== null) await writeFile(join(own.directory, name), source)
-      const run = runOf({ handler: name, workdir: own.directory, input: input as Record<string, unknown> | null })
+      const run = makeRun({ handler: name, workdir: own.directory, input: input as Record<string, unknown> | null })
       const ended = await finishRun(own.executor, { ...run, closure: closure && JSON.stringify(closure) })
       await own.executor.forget?.(ended.handle)
       return { ...ended, cause: ended.cause }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
 import { programContract } from '../contract.ts'
-import { runOf, untilEnded } from '../runs.ts'
+import { makeRun, untilEnded } from '../runs.ts'
 import { openHandlerExecutor, testContract } from './module-runs.ts'
 
 /** A module that appends a mark when it begins, and behaves as its input says. */
@@ -86,7 +86,7 @@ def run(input, job):
     time.sleep(600)
 `
     await writeFile(join(own.directory, 'saving.py'), source)
-    const run = runOf({ handler: 'saving.py', workdir: own.directory })
+    const run = makeRun({ handler: 'saving.py', workdir: own.directory })
     const handle = await own.executor.start({
       ...run,
       injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },

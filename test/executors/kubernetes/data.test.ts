@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { clearExecutor, makeResources, makeRun, observe, read, untilEnded } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 import { image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
 
@@ -22,9 +22,9 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
     await rm(directory, { recursive: true })
   })
 
-  const resources = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
-  const start = (text: string, data: string, more: Parameters<typeof runOf>[0] = {}) =>
-    executor.start(runOf({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
+  const resources = makeResources({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
+  const start = (text: string, data: string, more: Parameters<typeof makeRun>[0] = {}) =>
+    executor.start(makeRun({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
 
   it('mounts data below a root, and rejects paths and links that lead outside the root', async () => {
     await mkdir(join(directory, 'sub'))

@@ -5,7 +5,7 @@ import { observeRun } from '../../../src/executors/kubernetes/observation.ts'
 import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.ts'
 import { interpretPod, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
 import { displayScript } from '../../../src/executors/process/display.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 
 /** Pods of jobs with an X11 display, and the states of displays. */
 
@@ -118,7 +118,7 @@ describe('the pod of a job with a display', () => {
   const described = (gpu: boolean) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
     const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
-    return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [], nowMs: 0 }, 0)
+    return describedPod({ ...made, run: makeRun({ x11: { gpu } }), secret, mounts: [], nodes: [], nowMs: 0 }, 0)
   }
 
   it('has a second container without requests and capabilities, and one folder that both share', () => {

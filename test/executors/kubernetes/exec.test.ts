@@ -15,7 +15,7 @@ import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { startClusterServer } from '../cluster-server.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 
 /** Sessions over a server that speaks the protocol of a kubelet, and runs the commands on this machine. */
 
@@ -44,7 +44,7 @@ beforeEach(async () => {
   const status = { containerStatuses: [{ name: 'job', state }] }
   server.items['pods'] = [{ metadata: { name: `${handle}-0` }, status }]
   const injected = { BERTH_RUN: '1' }
-  const run = runOf({ command: ['echo', 'again'], workdir: directory }, { injected })
+  const run = makeRun({ command: ['echo', 'again'], workdir: directory }, { injected })
   await writeFile(join(directory, 'run/command'), makeCommandScript(run, {}))
 })
 afterEach(() => {

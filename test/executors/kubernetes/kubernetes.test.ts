@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Executor, isOver } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
-import { commandOf, contract, startsAt } from '../contract.ts'
-import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { contract, makeCommand, startsAt } from '../contract.ts'
+import { clearExecutor, finishRun, makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 import { backdatePlacement, image, kubeconfig, kubectl, onlyNode, readField, reportGpus } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
@@ -28,7 +28,7 @@ async function clear(directory: string): Promise<void> {
   await rm(directory, { recursive: true })
 }
 
-const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
 describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
   let snapshots: Awaited<ReturnType<typeof startSnapshotServer>>
@@ -42,8 +42,8 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     return {
       open: async () => snapshots.attach(await open(directory)),
       run(behaviour) {
-        const run = runOf({ data: ['data:/marks'], resources: small })
-        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
+        const run = makeRun({ data: ['data:/marks'], resources: small })
+        return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, `/marks/${run.runId}`) } }
       },
       readDescription: (handle) => kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'json'),
       starts: ({ runId }) => startsAt(join(directory, runId)),
@@ -64,11 +64,11 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
       await clear(directory)
     })
 
-    type Spec = Parameters<typeof runOf>[0]
-    const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-      executor.start(runOf({ resources: small, ...spec }, run))
-    const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
-      finishRun(executor, runOf({ resources: small, ...spec }, run))
+    type Spec = Parameters<typeof makeRun>[0]
+    const start = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+      executor.start(makeRun({ resources: small, ...spec }, run))
+    const finish = (spec: Spec, run: Parameters<typeof makeRun>[1] = {}) =>
+      finishRun(executor, makeRun({ resources: small, ...spec }, run))
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const failure = async (spec: Spec) => untilState(executor, await start(spec), 'failed')
 
@@ -236,7 +236,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
     })
 
     it('that was drained is not created again if another leader starts the same run', async () => {
-      const run = runOf({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
+      const run = makeRun({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
       const handle = await executor.start(run)
       await untilState(executor, handle, 'running')
       await kubectl('delete', 'pod', `${handle}-1`, '--grace-period=0', '--force')

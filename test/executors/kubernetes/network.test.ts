@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { makeNetworkObjects } from '../../../src/executors/kubernetes/network.ts'
-import { resourcesOf, runOf } from '../runs.ts'
+import { makeResources, makeRun } from '../runs.ts'
 
 /** Network objects of runs. */
 
 const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
-const objectsOf = (...run: Parameters<typeof runOf>) => makeNetworkObjects(runOf(...run), 'us', secret)
+const objectsOf = (...run: Parameters<typeof makeRun>) => makeNetworkObjects(makeRun(...run), 'us', secret)
 
 it.each([
   ['IN', { policyTypes: ['Ingress'], ingress: [] }],
@@ -20,7 +20,7 @@ it.each([
 })
 
 it('the replicas of an isolated run can reach only each other and DNS', () => {
-  const spec = { networkIsolation: 'ALL', resources: resourcesOf({ replicas: 2 }) } as const
+  const spec = { networkIsolation: 'ALL', resources: makeResources({ replicas: 2 }) } as const
   const peers = { podSelector: { matchLabels: { 'berth/run': 'run_1' } } }
   const names = { ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })) }
   const policy = objectsOf(spec, { runId: 'run_1' }).find(({ path }) => path === 'networkpolicies')

@@ -12,16 +12,16 @@ import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.t
 import { ceilQuantity, floorQuantity, milli } from '../../../src/executors/kubernetes/quantity.ts'
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { resourcesOf, runOf } from '../runs.ts'
+import { makeResources, makeRun } from '../runs.ts'
 
 /** Parsing of responses, and objects of runs, without a cluster. */
 
 describe('the script of a run', () => {
   const directory = makeDirectory()
 
-  function output(run: Parameters<typeof runOf>, environment: Record<string, string> = {}): string {
+  function output(run: Parameters<typeof makeRun>, environment: Record<string, string> = {}): string {
     const path = join(directory, 'command')
-    writeFileSync(path, makeCommandScript(runOf(...run), { PASSED: 'server $x' }))
+    writeFileSync(path, makeCommandScript(makeRun(...run), { PASSED: 'server $x' }))
     return execFileSync('/bin/sh', [path, '5', 'ip'], {
       env: { PATH: '/usr/bin:/bin', ...environment },
       encoding: 'utf8',
@@ -68,7 +68,7 @@ describe('the script of a run', () => {
         value: `x\${API_KEY}`,
       }),
     )
-    const run = runOf({ command: ['true'], environment, inheritEnvironment }, { injected: { API_KEY: 'value' } })
+    const run = makeRun({ command: ['true'], environment, inheritEnvironment }, { injected: { API_KEY: 'value' } })
     const lines = makeCommandScript(run, {}).split('\n')
     expect(lines.filter((line) => line.includes('value'))).toEqual([
       expect.stringMatching(/^export .*'API_KEY=''value'/),
@@ -92,7 +92,7 @@ describe('the description of a pod', () => {
 
   it('contains no command, no value of a variable, no closure, and no privileges', () => {
     const text = 'known to the Secret alone'
-    const run = runOf({ command: [text], environment: [{ name: 'A', value: text }] })
+    const run = makeRun({ command: [text], environment: [{ name: 'A', value: text }] })
     const pod = described({ ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) })
     expect(JSON.stringify(pod)).not.toContain(text)
     expect(pod).toMatchObject({
@@ -105,8 +105,8 @@ describe('the description of a pod', () => {
 
   it('requests GPUs as a resource, and hides the GPUs of the node if none are requested', () => {
     const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
-    expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
-    const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
+    expect(described(makeRun({}))).toMatchObject({ spec: { containers: [none] } })
+    const two = described(makeRun({ resources: makeResources({ gpu: 2 }) }))
     expect(two).toMatchObject({
       spec: {
         containers: [{ resources: { limits: { 'nvidia.com/gpu': '2' } } }],
@@ -117,7 +117,7 @@ describe('the description of a pod', () => {
   })
 
   it('sets the size of shared memory to the memory of the job', () => {
-    const { spec } = described(runOf({ resources: resourcesOf({ memoryBytes: 2 ** 30 }) })) as {
+    const { spec } = described(makeRun({ resources: makeResources({ memoryBytes: 2 ** 30 }) })) as {
       spec: Record<string, unknown>
     }
     expect(spec['volumes']).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: String(2 ** 30) } })
@@ -126,14 +126,14 @@ describe('the description of a pod', () => {
 
   it('has a deadline with an extra hour for the pull; for several pods the deadline is set later', () => {
     const limit = { maxRunTimeSeconds: 60 }
-    expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
-    const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
+    expect(described(makeRun(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
+    const gang = described(makeRun({ ...limit, resources: makeResources({ replicas: 2 }) }))
     expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '3660' } } })
     expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
   })
 
   it('waits for the other pods longer than the last pod may need for its node and image', () => {
-    const gang = described(runOf({ resources: resourcesOf({ replicas: 2 }) }))
+    const gang = described(makeRun({ resources: makeResources({ replicas: 2 }) }))
     const command = expect.arrayContaining(['berth', String(3 * 3_600)])
     expect(gang).toMatchObject({ spec: { containers: [{ command }] } })
   })
@@ -217,8 +217,8 @@ describe('labels of nodes', () => {
     expect(listNodes([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
   )
 
-  const terms = (resources: Parameters<typeof resourcesOf>[0], ...labels: Record<string, string>[]) => {
-    const affinity = makeNodeAffinity(toShape(resourcesOf(resources)), labels.map(node)) as null | {
+  const terms = (resources: Parameters<typeof makeResources>[0], ...labels: Record<string, string>[]) => {
+    const affinity = makeNodeAffinity(toShape(makeResources(resources)), labels.map(node)) as null | {
       requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: { matchExpressions: object[] }[] }
     }
     const found = affinity?.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? []

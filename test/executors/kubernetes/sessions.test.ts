@@ -10,15 +10,15 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { clearExecutor, makeResources, makeRun, read, untilEnded, untilState } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 import { openCluster } from './open-cluster.ts'
 import { image, kubeconfig } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
 /** Sessions and snapshots of real pods, beyond the contract. */
 
-const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
+const small = makeResources({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
 describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
   const directory = makeDirectory()
@@ -44,7 +44,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
 
   it('a port of the pod can be reached, and a port that refuses connections is reported', async () => {
     const command = ['/bin/sh', '-c', 'while :; do nc -l -p 8888 -e /bin/echo hello; done']
-    const handle = await executor.start(runOf({ command, resources: small }))
+    const handle = await executor.start(makeRun({ command, resources: small }))
     await untilState(executor, handle, 'running')
     await until(async () => (await text(await executor.connect(handle, 8888)).catch(() => '')) === 'hello\n', {
       what: 'the port answers',
@@ -56,7 +56,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
 
   it('a session has the environment and the directory of the job', async () => {
     const spec = { command: ['sleep', '600'], workdir: '/tmp', environment: [{ name: 'A', value: 'of the job' }] }
-    const handle = await executor.start(runOf({ ...spec, resources: small }, { injected: { BERTH_RUN: '1' } }))
+    const handle = await executor.start(makeRun({ ...spec, resources: small }, { injected: { BERTH_RUN: '1' } }))
     await untilState(executor, handle, 'running')
     expect(await outputOf(await exec(handle, 'pwd; echo "$A $BERTH_RUN $BERTH_REPLICA"'))).toBe(
       '/tmp\nof the job 1 0\n',
@@ -66,7 +66,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
   })
 
   it('a command without a terminal ends if its server dies', async () => {
-    const handle = await executor.start(runOf({ command: ['sleep', '600'], resources: small }))
+    const handle = await executor.start(makeRun({ command: ['sleep', '600'], resources: small }))
     await untilState(executor, handle, 'running')
     const cluster = new ClusterApi({ kubeconfig, environment: {} }, { clock: systemClock, time: machineTime })
     const open = cluster.openSocket.bind(cluster)
@@ -89,8 +89,8 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
 
   it('each pod of a run has its own copy of the snapshot', async () => {
     const command = ['/bin/sh', '-c', 'cat in.txt; echo >>in.txt "$BERTH_REPLICA"; sleep 2; cat in.txt']
-    const run = runOf({ command, resources: { ...small, replicas: 2 } })
-    const handle = await executor.start({ ...run, openSnapshot: openerOf({ 'in.txt': { text: 'in\n' } }) })
+    const run = makeRun({ command, resources: { ...small, replicas: 2 } })
+    const handle = await executor.start({ ...run, openSnapshot: makeOpener({ 'in.txt': { text: 'in\n' } }) })
     const [{ out }, { exitCode }] = await Promise.all([read(executor, handle), untilEnded(executor, handle)])
     expect(exitCode).toBe(0)
     expect(out.trim().split('\n').toSorted()).toEqual(['0', '1', 'in', 'in', 'in', 'in'])

@@ -11,13 +11,13 @@ import { makePod } from '../../../src/executors/kubernetes/pod.ts'
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { makeFetchConfiguration } from '../../../src/executors/kubernetes/snapshot.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { runOf } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { makeRun } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 
 /** The init containers that bring a snapshot to a pod. Their scripts run on this machine. */
 
 const directory = makeDirectory()
-const openSnapshot = openerOf({ 'src/run': { mode: 0o750, text: 'as it was' }, latest: { link: 'src/run' } })
+const openSnapshot = makeOpener({ 'src/run': { mode: 0o750, text: 'as it was' }, latest: { link: 'src/run' } })
 const asked: (string | undefined)[] = []
 let failures = 0
 const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ function describePod(run: RunSpec, snapshotImage?: string): Described {
 
 const run = () => {
   const { port } = server.address() as AddressInfo
-  return runOf(
+  return makeRun(
     {},
     { openSnapshot, injected: { BERTH_URL: `http://127.0.0.1:${port}/`, BERTH_TOKEN: 'secret "token"' } },
   )
@@ -97,11 +97,11 @@ test('the description of the pod contains no token, and the job begins in the fo
   })
   // The container that fetches does not use the job's image, and gets no other value of the Secret.
   expect(spec.initContainers?.[0]?.volumeMounts.map(({ subPath }) => subPath)).toEqual([undefined, 'fetch'])
-  expect(describePod(runOf({})).spec.initContainers).toBeUndefined()
+  expect(describePod(makeRun({})).spec.initContainers).toBeUndefined()
 })
 
 test('workdir is relative to the folder of the files', () => {
-  expect(makeCommandScript(runOf({ command: ['true'], workdir: 'src' }, { openSnapshot }), {})).toContain(
+  expect(makeCommandScript(makeRun({ command: ['true'], workdir: 'src' }, { openSnapshot }), {})).toContain(
     "cd -- 'src' ||",
   )
 })

@@ -7,7 +7,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
-import { observe, resourcesOf, runOf } from '../runs.ts'
+import { makeResources, makeRun, observe } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 
 /** Responses that a proxy sends instead of the API server, or that must be retried. */
@@ -29,7 +29,7 @@ afterEach(async () => {
   await server.close()
 })
 
-const run = runOf({ command: ['true'] })
+const run = makeRun({ command: ['true'] })
 const handle = makeHandle(run.runId)
 
 /** Responses that the API server did not send, or that are retried. */
@@ -141,7 +141,7 @@ describe('while a quota of the namespace is used up', () => {
   })
 
   it('a run of several pods returns to the queue', async () => {
-    const gang = runOf({ command: ['true'], resources: resourcesOf({ replicas: 2 }) })
+    const gang = makeRun({ command: ['true'], resources: makeResources({ replicas: 2 }) })
     await expect(executor.start(gang)).rejects.toMatchObject({ reason: 'NOT_TOGETHER', message: forbidden })
     expect(server.items['secrets']).toEqual([])
   })
@@ -207,7 +207,7 @@ it('the credentials are read again after the API server has moved', async () => 
 
 it('a start inherited from another leader keeps waiting after a new start has failed', async () => {
   server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
-  await expect(executor.start(runOf({ command: ['true'] }))).rejects.toThrow('The cluster is unreachable')
+  await expect(executor.start(makeRun({ command: ['true'] }))).rejects.toThrow('The cluster is unreachable')
   const inherited = executor.start({ ...run, inherited: true })
   const giveUpMs = 60_000 / 50
   expect(await Promise.race([inherited.catch(String), new Promise((r) => setTimeout(r, 2 * giveUpMs, 'waits'))])).toBe(

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, finishRun, makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 import { image, kubeconfig, kubectl, readField } from './real-cluster.ts'
 
 /** Real displays, if there is a cluster and its test image has an X server. */
 const hasServer = ['Xvfb', 'xkbcomp', 'xdpyinfo'].every((name) => existsSync(`/usr/bin/${name}`))
 
-type Spec = Parameters<typeof runOf>[0]
-const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
+type Spec = Parameters<typeof makeRun>[0]
+const small = makeResources({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 const sh = (text: string, spec: Spec = {}): Spec => ({
   command: ['/bin/sh', '-c', text],
   resources: small,
@@ -37,8 +37,8 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     await rm(directory, { recursive: true })
   })
 
-  const start = (spec: Spec) => executor.start(runOf(spec))
-  const finish = (spec: Spec) => finishRun(executor, runOf(spec))
+  const start = (spec: Spec) => executor.start(makeRun(spec))
+  const finish = (spec: Spec) => finishRun(executor, makeRun(spec))
   const display = (handle: string, path: string) =>
     readField('pod', `${handle}-0`, `.status.containerStatuses[?(@.name=="display")]${path}`)
 
@@ -107,7 +107,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
 
   it('whose image cannot be pulled is reported as the reason why the job waits, and the job can be stopped', async () => {
     const other = await open('localhost/none:1')
-    const handle = await other.start(runOf(sh('echo never')))
+    const handle = await other.start(makeRun(sh('echo never')))
     const told = async () => JSON.stringify(await observe(other, handle))
     await until(async () => /"(ErrImagePull|ImagePullBackOff): .*localhost\/none:1/.test(await told()), {
       what: 'it is told',
@@ -121,7 +121,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
 
   it('without an image is rejected', async () => {
     const none = await open(null)
-    await expect(none.start(runOf(sh('true')))).rejects.toMatchObject({
+    await expect(none.start(makeRun(sh('true')))).rejects.toMatchObject({
       reason: 'BAD_SPEC',
       message: expect.stringContaining('kubernetes.x11Image'),
     })

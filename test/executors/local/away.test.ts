@@ -11,7 +11,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, runOf, untilEnded, untilState } from '../runs.ts'
+import { makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Makes a data directory disappear: runs continue, and the executor reports no end and creates no files. */
@@ -22,7 +22,7 @@ let spoolDir: string
 let executor: Executor
 let lines: Record<string, unknown>[]
 
-const sh = (script: string) => runOf({ command: ['/bin/sh', '-c', script, directory], workdir: '/tmp' })
+const sh = (script: string) => makeRun({ command: ['/bin/sh', '-c', script, directory], workdir: '/tmp' })
 const goAway = () => rename(dataDir, awayDir)
 const comeBack = () => rename(awayDir, dataDir)
 const isAlive = async (pid: number) => (await findProcess(pid)) !== null
@@ -118,7 +118,7 @@ it('a missing folder of all runs counts as a missing data directory', async () =
 
 it('a start that an earlier leader began waits until its run can be found', async () => {
   const mark = join(directory, 'mark')
-  const run = runOf({ command: ['/bin/sh', '-c', 'echo x >>"$0"; exec sleep 600', mark] })
+  const run = makeRun({ command: ['/bin/sh', '-c', 'echo x >>"$0"; exec sleep 600', mark] })
   const handle = await executor.start(run)
   await until(() => existsSync(mark), { what: 'the command began' })
   await goAway()

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { type ExecOrder, SessionRefused } from '../../../src/executors/executor.ts'
 import { readEnvironment } from '../../../src/executors/local/processes.ts'
-import { read, runOf, untilState } from '../runs.ts'
+import { makeRun, read, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 /** Commands in runs of another account, by a server that runs as root. */
@@ -16,7 +16,7 @@ const isRoot = process.getuid?.() === 0
 async function exec(order: Partial<ExecOrder>) {
   const unixUser = 'nobody'
   const environment = [{ name: 'LD_PRELOAD', value: '/no/such.so' }]
-  const run = runOf(
+  const run = makeRun(
     { command: ['/bin/sh', '-c', 'echo begun; exec sleep 600'], environment, workdir: tmpdir() },
     { unixUser },
   )
@@ -37,7 +37,7 @@ describe.skipIf(!isRoot)('a command in a run of another account', () => {
   })
 
   it('is refused if that account does not exist on the machine', async () => {
-    const handle = await local.executor.start(runOf({ command: ['/bin/sleep', '600'] }))
+    const handle = await local.executor.start(makeRun({ command: ['/bin/sleep', '600'] }))
     await untilState(local.executor, handle, 'running')
     const order = { command: ['true'], size: null, unixUser: 'no-such-account' }
     await expect(local.executor.exec?.(handle, order)).rejects.toThrow(SessionRefused)
@@ -58,7 +58,7 @@ describe('a command in a run', () => {
     const script = join(local.spoolDir, 'before.sh')
     await writeFile(script, 'sleep 600\n')
     const environment = [{ name: 'KEPT', value: 'a=b' }]
-    const handle = await local.executor.start(runOf({ command: ['true'], preLaunch: script, environment }))
+    const handle = await local.executor.start(makeRun({ command: ['true'], preLaunch: script, environment }))
     await untilState(local.executor, handle, 'running')
     const order = { command: ['/bin/sh', '-c', 'echo "$KEPT $BERTH_RUN_ID"'], size: null, unixUser: null }
     const process = await local.executor.exec?.(handle, order)

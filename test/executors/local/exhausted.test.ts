@@ -7,12 +7,12 @@ import { findCgroupTree } from '../../support/cgroup-tree.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { runOf, untilEnded } from '../runs.ts'
+import { makeRun, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Starts on a machine without disk space, open files or processes: the jobs wait and do not fail. */
 
-const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
+const exits = (code: number) => makeRun({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
 
 /** Returns the process that starts the shims. */
 const spawnerOf = (spoolDir: string) =>
@@ -37,7 +37,7 @@ it.for([3, 7])('an exit record of which a full disk stored only %i bytes is comp
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const spoolDir = join(disk.path, 'spool')
   const executor = await openLocal(spoolDir)
-  const run = runOf({ command: ['/bin/sh', '-c', 'until [ -e "$0/go" ]; do sleep 0.05; done; exit 37', spoolDir] })
+  const run = makeRun({ command: ['/bin/sh', '-c', 'until [ -e "$0/go" ]; do sleep 0.05; done; exit 37', spoolDir] })
   await mkdir(join(spoolDir, 'go.d'), { recursive: true })
   const journal = join(spoolDir, 'runs', await executor.start(run), 'journal')
   await until(() => readFileSync(journal, 'utf8').includes('\nsession '), { what: 'the job has its session' })

@@ -7,7 +7,7 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { observe, runOf, untilEnded } from '../runs.ts'
+import { makeRun, observe, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** A disk that is full while a job prints. */
@@ -39,7 +39,7 @@ it.each([
   const line = 'x'.repeat(500)
   const print = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "${line} $i"; sleep 0.05; done`
   const script = `until [ -e "$0/go" ]; do sleep 0.02; done; ${print}; : >"$0/printed"; ${last}`
-  const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', script, signals], workdir: '/' }))
+  const handle = await executor.start(makeRun({ command: ['/bin/sh', '-c', script, signals], workdir: '/' }))
   await disk.fill()
   await writeFile(join(signals, 'go'), '')
   await until(() => existsSync(join(signals, 'printed')), { what: 'all was printed' })

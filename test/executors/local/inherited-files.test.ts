@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 
 /** A job inherits only the three files of its streams, whatever files the program that started the server had open. */
 const bash = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path))
@@ -44,8 +44,8 @@ it.runIf(isPossible)('a job inherits no file descriptors of the server, under ea
   for (const unixUser of accounts)
     for (const spec of specs) {
       const { resources, ...rest } = spec
-      const run = runOf({ command: ['/bin/sh', '-c', script], workdir: directory, ...rest }, { unixUser })
-      // `runOf` gives all runs the same resources.
+      const run = makeRun({ command: ['/bin/sh', '-c', script], workdir: directory, ...rest }, { unixUser })
+      // `makeRun` gives all runs the same resources.
       server.send({ ...run, spec: { ...run.spec, resources: { ...run.spec.resources, ...resources } } })
       const [{ out }] = (await once(server, 'message')) as [{ out: string }]
       const numbers = new Set(out.replaceAll('\0', '').match(/\d+/g)?.map(Number))

@@ -11,7 +11,7 @@ import { rankLauncher } from '../../../src/executors/process/scripts.ts'
 import { readLoginPath, removeNpmFolders } from '../../../src/executors/process/search-path.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
-import { finishRun, machineParts, resourcesOf, runOf } from '../runs.ts'
+import { finishRun, machineParts, makeResources, makeRun } from '../runs.ts'
 
 /** The start of a command: environment, files, scripts, ranks. */
 
@@ -66,12 +66,12 @@ it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(
   },
 )
 
-type Spec = Parameters<typeof runOf>[0]
+type Spec = Parameters<typeof makeRun>[0]
 
 const finish = (run: RunSpec) => finishRun(executor, run)
-const sh = (script: string, spec: Spec = {}) => runOf({ command: ['/bin/sh', '-c', script], ...spec })
+const sh = (script: string, spec: Spec = {}) => makeRun({ command: ['/bin/sh', '-c', script], ...spec })
 const write = (name: string, text: string) => writeFile(join(directory, name), text)
-const multiple = (processCount: number): Spec => ({ launcher: 'multiple', resources: resourcesOf({ processCount }) })
+const multiple = (processCount: number): Spec => ({ launcher: 'multiple', resources: makeResources({ processCount }) })
 /** Parses the output of `env -0`. */
 const variables = (out: string) =>
   Object.fromEntries(
@@ -116,12 +116,12 @@ const oddSpec = {
 
 describe('environment variables', () => {
   it('with any name are passed unchanged', async () => {
-    const { out, err, exitCode } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...oddSpec }))
+    const { out, err, exitCode } = await finish(makeRun({ command: ['/usr/bin/env', '-0'], ...oddSpec }))
     expect({ err, exitCode, variables: variables(out) }).toMatchObject({ err: '', exitCode: 0, variables: odd })
   })
 
   it('with any name are passed to the ranks of the launcher multiple', async () => {
-    const { out, err } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...multiple(2), ...oddSpec }))
+    const { out, err } = await finish(makeRun({ command: ['/usr/bin/env', '-0'], ...multiple(2), ...oddSpec }))
     const first = variables(out)
     expect(err).toBe('')
     expect(first).toMatchObject(odd)
@@ -136,7 +136,7 @@ describe('environment variables', () => {
       { name: 'A.B', value: 'dotted' },
       { name: 'OPTIND', value: 'abc' },
     ]
-    const { out } = await finish(runOf({ command: ['/usr/bin/env', '-0'], environment, preLaunch: 'pre' }))
+    const { out } = await finish(makeRun({ command: ['/usr/bin/env', '-0'], environment, preLaunch: 'pre' }))
     expect(variables(out)).toMatchObject({ BASH_ENV: join(directory, 'hook'), 'A.B': 'dotted' })
     expect(out).not.toMatch(/^hook/)
   })
@@ -149,18 +149,18 @@ describe('environment variables', () => {
 
   it('do not conflict with a command that has = in its name', async () => {
     await writeFile(join(directory, 'a=b'), '#!/bin/sh\necho "$0 $1"', { mode: 0o755 })
-    expect(await finish(runOf({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
+    expect(await finish(makeRun({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
   })
 
   it('that contain no PATH let the command be found in the folders of the system', async () => {
-    expect(await finish(runOf({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
+    expect(await finish(makeRun({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
   })
 })
 
 it('Python prints unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
   const print = sh('echo "[$PYTHONUNBUFFERED]"')
   expect((await finish(print)).out).toBe('[1]\n')
-  const bare = runOf({ command: ['/usr/bin/env'], inheritEnvironment: false })
+  const bare = makeRun({ command: ['/usr/bin/env'], inheritEnvironment: false })
   expect((await finish(bare)).out).toContain('PYTHONUNBUFFERED=1\n')
   const environment = [{ name: 'PYTHONUNBUFFERED', value: '' }]
   expect((await finish(sh('echo "[$PYTHONUNBUFFERED]"', { environment }))).out).toBe('[]\n')
@@ -190,7 +190,7 @@ describe('the variable PATH', () => {
 
   it.skipIf(process.getuid?.() !== 0)('of a job under another account is that of its login', async () => {
     await chmod(directory, 0o755)
-    const run = runOf({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
+    const run = makeRun({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
     expect((await finish(run)).out).toBe(`${await readLoginPath()}:${root}\n`)
   })
 
@@ -216,10 +216,10 @@ describe('the variable PATH', () => {
 describe('the node file', () => {
   const show = 'ls -ld "$PSIJ_NODEFILE" >&2; echo "$PSIJ_NODEFILE"; cat "$PSIJ_NODEFILE"'
   const nodes = { nodes: ['n1', 'n2'] }
-  const resources = resourcesOf({ processCount: 3, processesPerNode: 2 })
+  const resources = makeResources({ processCount: 3, processesPerNode: 2 })
 
   it('is in the directory of the run, and is deleted with it', async () => {
-    const run = runOf({ command: ['/bin/sh', '-c', show], resources }, nodes)
+    const run = makeRun({ command: ['/bin/sh', '-c', show], resources }, nodes)
     const { out } = await finish(run)
     const path = join(directory, 'spool/runs', run.runId, 'nodes')
     expect(out).toBe(`${path}\nn1\nn1\nn2\n`)
@@ -228,7 +228,7 @@ describe('the node file', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)('of a run under another account has an unguessable name', async () => {
-    const run = runOf(
+    const run = makeRun(
       { command: ['/bin/sh', '-c', show], resources, workdir: '/tmp' },
       { ...nodes, unixUser: 'nobody' },
     )
@@ -260,7 +260,7 @@ describe('a job with stream files', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)('opens them with the rights of its account, not of the server', async () => {
-    const run = runOf({ command: ['true'], workdir: '/tmp', stdoutPath: '/etc/berth-out' }, { unixUser: 'nobody' })
+    const run = makeRun({ command: ['true'], workdir: '/tmp', stdoutPath: '/etc/berth-out' }, { unixUser: 'nobody' })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BAD_SPEC',
       message: 'Cannot write stdoutPath /etc/berth-out: Permission denied',
@@ -352,8 +352,8 @@ describe('the ranks of a job', () => {
       { name: 'PATH', value: `${directory}/bin:/usr/bin:/bin` },
       { name: 'OMPI_MCA_rmaps_base_oversubscribe', value: '0' },
     ]
-    const resources = resourcesOf({ processCount: 7 })
-    const { out } = await finish(runOf({ command: ['hello', 'x'], launcher: 'mpirun', resources, environment }))
+    const resources = makeResources({ processCount: 7 })
+    const { out } = await finish(makeRun({ command: ['hello', 'x'], launcher: 'mpirun', resources, environment }))
     const lines = out.split('\n')
     expect(lines[0]).toBe('mpirun -n 7 hello x')
     expect(lines).toContain('PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe')

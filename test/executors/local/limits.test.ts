@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { Cgroups } from '../../../src/executors/local/cgroups.ts'
-import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { makeResources, makeRun, read, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 /** Limits and usage of local runs, with the controllers of this machine. */
@@ -12,8 +12,8 @@ const probed = new Cgroups(tmpdir())
 probed.close()
 const has = (limit: 'memory' | 'cpu' | 'pids') => !probed.unenforced.includes(limit)
 
-async function finish(script: string, resources: Parameters<typeof resourcesOf>[0] = {}) {
-  const run = runOf({ command: ['/bin/sh', '-c', script], workdir: '/tmp', resources: resourcesOf(resources) })
+async function finish(script: string, resources: Parameters<typeof makeResources>[0] = {}) {
+  const run = makeRun({ command: ['/bin/sh', '-c', script], workdir: '/tmp', resources: makeResources(resources) })
   const handle = await local.executor.start(run)
   const { out } = await read(local.executor, handle)
   const ended = await untilEnded(local.executor, handle)
@@ -81,7 +81,7 @@ it.each([true, false])('the processor time of the whole job is reported (with cg
 
 it('limits that cannot be enforced are listed, and cgroups are removed after the run', async () => {
   const cgroups = new Cgroups(local.spoolDir)
-  const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
+  const handle = await local.executor.start(makeRun({ command: ['/bin/true'], workdir: '/tmp' }))
   await untilEnded(local.executor, handle)
   expect([...cgroups.list()]).toEqual([])
   const { unenforced } = await local.executor.describe()

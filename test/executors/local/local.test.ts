@@ -4,8 +4,8 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { commandOf, contract, startsAt } from '../contract.ts'
-import { runOf } from '../runs.ts'
+import { contract, makeCommand, startsAt } from '../contract.ts'
+import { makeRun } from '../runs.ts'
 
 contract('local', async () => {
   const directory = makeDirectory()
@@ -20,7 +20,7 @@ contract('local', async () => {
     open: () => createLocalExecutor({ ...options, log: createLog('warn') }),
     run(behaviour) {
       const mark = join(directory, `mark-${marks.size}`)
-      const run = runOf({ command: commandOf(behaviour, mark) })
+      const run = makeRun({ command: makeCommand(behaviour, mark) })
       marks.set(run.runId, mark)
       return run
     },

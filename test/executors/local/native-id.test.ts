@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
-import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { makeResources, makeRun, observe, read, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 /** The native id of a local run is a process id that users may signal. */
 const local = openLocalPerTest()
 const sh = (script: string, spec: Partial<JobSpec> = {}) =>
-  runOf({ command: ['/bin/sh', '-c', script], workdir: local.spoolDir, ...spec })
+  makeRun({ command: ['/bin/sh', '-c', script], workdir: local.spoolDir, ...spec })
 
 it.each([
   ['the command', 1],
@@ -27,7 +27,7 @@ it.each([
 
 it('the native id is the process group of the job, also with stream files, scripts and ranks', async () => {
   await writeFile(join(local.spoolDir, 'pre'), ':')
-  const resources = resourcesOf({ processCount: 2 })
+  const resources = makeResources({ processCount: 2 })
   for (const spec of [{ stdoutPath: 'out' }, { preLaunch: 'pre' }, { launcher: 'multiple', resources }]) {
     const handle = await local.executor.start(sh('ps -o pgid= -p $$; exec sleep 600', spec))
     const { out } = await read(local.executor, handle, { enough: ({ out }) => out.includes('\n') })

@@ -10,7 +10,7 @@ import { machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
-import { finishRun, observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { finishRun, makeResources, makeRun, observe, read, untilEnded } from '../runs.ts'
 
 let directory: string
 let spoolDir: string
@@ -48,8 +48,8 @@ afterEach(async () => {
 })
 
 const finish = (run: RunSpec) => finishRun(executor, run)
-const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}) =>
-  runOf({ command: ['/bin/sh', '-c', script], ...spec })
+const sh = (script: string, spec: Parameters<typeof makeRun>[0] = {}) =>
+  makeRun({ command: ['/bin/sh', '-c', script], ...spec })
 /** `${name}`, for the shell or for Berth. */
 const ref = (name: string) => ['$', '{', name, '}'].join('')
 /** The arguments of all processes of the machine, which may take megabytes. */
@@ -68,14 +68,14 @@ describe('the environment of a job', () => {
   const lines = (out: string) => out.trimEnd().split('\n').filter(isOwn).sort()
 
   it('contains a fixed list of variables of the server and the named ones, never secrets', async () => {
-    const { out } = await finish(runOf({ command: ['/usr/bin/env'] }, { injected: { BERTH_RUN: '1' } }))
+    const { out } = await finish(makeRun({ command: ['/usr/bin/env'] }, { injected: { BERTH_RUN: '1' } }))
     const expected = ['ALLOWED=yes', 'BERTH_RUN=1', `HOME=${directory}`, 'LC_ALL=C', `PATH=${environment.PATH}:${root}`]
     expect(lines(out)).toEqual(expected)
   })
 
   it('contains only the variables of the spec, without inheritance', async () => {
     const spec = { command: ['env'], inheritEnvironment: false, environment: [{ name: 'A', value: '1' }] }
-    expect(lines((await finish(runOf(spec))).out)).toEqual(['A=1'])
+    expect(lines((await finish(makeRun(spec))).out)).toEqual(['A=1'])
   })
 
   it('expands variables, and uses the last value of a name', async () => {
@@ -89,7 +89,7 @@ describe('the environment of a job', () => {
     }))
     const again = { name: 'A', value: 'again' }
     const spec = { command: ['/usr/bin/env'], inheritEnvironment: false, environment: [...environment, again] }
-    const { out } = await finish(runOf(spec, { injected: { A: 'injected', C: 'c' } }))
+    const { out } = await finish(makeRun(spec, { injected: { A: 'injected', C: 'c' } }))
     expect(lines(out)).toEqual(['A=injected', `B=injected--$A-${ref('1')}`, 'C=c', 'PATH=/opt:'])
   })
 
@@ -105,7 +105,7 @@ describe('the environment of a job', () => {
     }
     const spec = Object.entries(values).map(([name, value]) => ({ name, value }))
     const { out } = await finish(
-      runOf({ command: ['/usr/bin/env', '-0'], inheritEnvironment: false, environment: spec }),
+      makeRun({ command: ['/usr/bin/env', '-0'], inheritEnvironment: false, environment: spec }),
     )
     const seen = Buffer.from(out, 'latin1').toString().split('\0').filter(Boolean).filter(isOwn).sort()
     expect(seen).toEqual(
@@ -123,7 +123,7 @@ describe('the environment of a job', () => {
     await executor.close()
     executor = await open({ hasGpus })
     const script = `echo ${ref('CUDA_VISIBLE_DEVICES-unset')} ${ref('NVIDIA_VISIBLE_DEVICES-unset')}`
-    const { out } = await finish(runOf({ command: ['/bin/sh', '-c', script] }, { gpuIds }))
+    const { out } = await finish(makeRun({ command: ['/bin/sh', '-c', script] }, { gpuIds }))
     expect(out.trim()).toBe(`${expected} ${expected}`.trim())
   })
 })
@@ -131,49 +131,49 @@ describe('the environment of a job', () => {
 describe('the command of a job', () => {
   it('gets hostile arguments unchanged', async () => {
     const hostile = ['$(touch x)', '`id`', `'"'`, 'a\nb', 'ü → 日本', '', ' ', '-n', '*', '\\', '$HOME', ';exit 9']
-    const { out } = await finish(runOf({ command: ['/usr/bin/printf', '<%s>', ...hostile] }))
+    const { out } = await finish(makeRun({ command: ['/usr/bin/printf', '<%s>', ...hostile] }))
     expect(Buffer.from(out, 'latin1').toString()).toBe(hostile.map((each) => `<${each}>`).join(''))
   })
 
   it('expands variables in its arguments, but not in its name', async () => {
     const environment = [{ name: 'X', value: '$(id) y' }]
     const given = { executable: '/bin/echo', arguments: [ref('X'), '$X', `${ref('NONE')}.`], environment }
-    expect((await finish(runOf(given))).out).toBe('$(id) y $X .\n')
-    expect((await finish(runOf({ command: ['echo', ref('X')], environment }))).out).toBe(`${ref('X')}\n`)
+    expect((await finish(makeRun(given))).out).toBe('$(id) y $X .\n')
+    expect((await finish(makeRun({ command: ['echo', ref('X')], environment }))).out).toBe(`${ref('X')}\n`)
   })
 
   it('ends with 127 if it is missing, and with 126 if it is not executable', async () => {
     await writeFile(join(directory, 'plain'), 'x', { mode: 0o644 })
-    expect(await finish(runOf({ command: ['no-such-command'] }))).toMatchObject({
+    expect(await finish(makeRun({ command: ['no-such-command'] }))).toMatchObject({
       exitCode: 127,
       err: expect.stringContaining('no-such-command'),
     })
-    expect(await finish(runOf({ command: ['./missing'] }))).toMatchObject({ exitCode: 127 })
-    expect(await finish(runOf({ command: ['./plain'] }))).toMatchObject({
+    expect(await finish(makeRun({ command: ['./missing'] }))).toMatchObject({ exitCode: 127 })
+    expect(await finish(makeRun({ command: ['./plain'] }))).toMatchObject({
       exitCode: 126,
       err: expect.stringContaining('plain'),
     })
-    expect(await finish(runOf({ command: [directory] }))).toMatchObject({ exitCode: 126 })
+    expect(await finish(makeRun({ command: [directory] }))).toMatchObject({ exitCode: 126 })
   })
 
   it('is searched for in the PATH of the job, or relative to the working directory', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mine'), '#!/bin/sh\necho mine $0', { mode: 0o755 })
     const environment = [{ name: 'PATH', value: `${directory}/bin` }]
-    expect((await finish(runOf({ command: ['mine'], environment }))).out).toContain('mine')
-    expect((await finish(runOf({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
+    expect((await finish(makeRun({ command: ['mine'], environment }))).out).toContain('mine')
+    expect((await finish(makeRun({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
   })
 
   it('runs in its working directory or in the home directory, and is rejected if that is missing', async () => {
-    expect((await finish(runOf({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
-    expect((await finish(runOf({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
-    const run = runOf({ command: ['true'], workdir: '~/none' })
+    expect((await finish(makeRun({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
+    expect((await finish(makeRun({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
+    const run = makeRun({ command: ['true'], workdir: '~/none' })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
     expect(await observe(executor, run.runId)).toEqual({ state: 'gone' })
   })
 
   it('is rejected if it is too long for the system, and leaves no files', async () => {
-    const run = runOf({ command: ['/bin/echo', 'x'.repeat(3_000_000)] })
+    const run = makeRun({ command: ['/bin/echo', 'x'.repeat(3_000_000)] })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
     await expect(executor.start(run)).rejects.toBeInstanceOf(StartFailed)
     expect(await readdir(join(spoolDir, 'runs'))).toEqual([])
@@ -215,7 +215,7 @@ describe('files, scripts and launchers:', () => {
   })
 
   it('the launcher multiple starts all ranks, and the first failure decides', async () => {
-    const resources = resourcesOf({ processCount: 3 })
+    const resources = makeResources({ processCount: 3 })
     const script = 'echo $(wc -l <$PSIJ_NODEFILE) >>counts; exit 4'
     expect(await finish(sh(script, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 4 })
     expect(await readFile(join(directory, 'counts'), 'utf8')).toBe('3\n3\n3\n')
@@ -224,7 +224,7 @@ describe('files, scripts and launchers:', () => {
   it('the launcher multiple forwards TERM to the ranks, and postLaunch runs after the last one', async () => {
     await writeFile(join(directory, 'post'), 'echo post')
     const script = 'trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.01; done'
-    const spec = { launcher: 'multiple', resources: resourcesOf({ processCount: 2 }), postLaunch: 'post' }
+    const spec = { launcher: 'multiple', resources: makeResources({ processCount: 2 }), postLaunch: 'post' }
     const handle = await executor.start(sh(script, spec))
     await read(executor, handle, { enough: ({ out }) => out === 'up\nup\n' })
     await executor.stop(handle, 20_000)
@@ -357,12 +357,12 @@ describe('the spool of a run', () => {
   it.skipIf(process.getuid?.() !== 0)('a run of another account runs under that account', async () => {
     await chmod(directory, 0o755)
     const script = 'id -un; id -Gn; echo $HOME $USER; echo again >>/dev/stdout; cat "$0"/runs/*/journal'
-    const run = runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp' }, { unixUser: 'nobody' })
+    const run = makeRun({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp' }, { unixUser: 'nobody' })
     const { out, err, exitCode } = await finish(run)
     expect(out).toBe('nobody\nnogroup\n/nonexistent nobody\nagain\n')
     expect(err).toContain('denied')
     expect(exitCode).not.toBe(0)
-    await expect(executor.start(runOf({ command: ['id'] }, { unixUser: 'root' }))).rejects.toMatchObject({
+    await expect(executor.start(makeRun({ command: ['id'] }, { unixUser: 'root' }))).rejects.toMatchObject({
       reason: 'BAD_SPEC',
     })
   })

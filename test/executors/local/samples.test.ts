@@ -6,7 +6,7 @@ import { parseUse } from '../../../src/executors/local/processes.ts'
 import { CgroupReader } from '../../../src/executors/local/samples.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { runOf, untilState } from '../runs.ts'
+import { makeRun, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
@@ -31,7 +31,7 @@ describe.skipIf(process.platform !== 'linux').each([
   beforeEach(() => local.reopen(options))
 
   test('has the sum of all its processes as its sample', async () => {
-    const handle = await local.executor.start(runOf({ command: busy }))
+    const handle = await local.executor.start(makeRun({ command: busy }))
     await untilState(local.executor, handle, 'running')
     const used = await until(
       async () => {
@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== 'linux').each([
 })
 
 test('the sample of an unknown run is empty, and other runs are still sampled', async () => {
-  const handle = await local.executor.start(runOf({ command: ['sleep', '600'] }))
+  const handle = await local.executor.start(makeRun({ command: ['sleep', '600'] }))
   await untilState(local.executor, handle, 'running')
   const runs = ['run_unknown', handle, '../..'].map((each) => ({ handle: each, gpuIds: [] }))
   const samples = await until(

@@ -6,7 +6,7 @@ import { createTarPacker } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
 import { copySnapshot } from '../../../src/executors/local/snapshot-copy.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
-import { read, runOf, untilEnded } from '../runs.ts'
+import { makeRun, read, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
@@ -44,7 +44,7 @@ async function* openSnapshot() {
 }
 
 const start = (unixUser: string | null, workdir: string | null = null) =>
-  local.executor.start(runOf({ command: ['./run'], workdir }, { unixUser, openSnapshot }))
+  local.executor.start(makeRun({ command: ['./run'], workdir }, { unixUser, openSnapshot }))
 const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('berth-') && name.length === 42)
 
 describe('the copy of a snapshot', () => {
@@ -91,7 +91,7 @@ describe('the copy of a snapshot', () => {
   })
 
   it('is deleted if the snapshot cannot be unpacked, and the start fails with the reason', async () => {
-    const run = runOf(
+    const run = makeRun(
       { command: ['true'] },
       {
         openSnapshot: async function* () {
@@ -103,7 +103,7 @@ describe('the copy of a snapshot', () => {
       'The snapshot could not be unpacked: tar: This does not look',
     )
     expect(await local.executor.find(run.runId)).toBeNull()
-    const broken = runOf(
+    const broken = makeRun(
       { command: ['true'] },
       {
         openSnapshot: () => {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { observe, read, runOf, untilEnded } from '../runs.ts'
+import { makeRun, observe, read, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
 
 /** Starts the script, and waits until it has printed "begun". */
 async function begin(script: string): Promise<string> {
-  const handle = await local.executor.start(runOf({ command: ['/bin/sh', '-c', script], workdir: '/tmp' }))
+  const handle = await local.executor.start(makeRun({ command: ['/bin/sh', '-c', script], workdir: '/tmp' }))
   await read(local.executor, handle, { enough: ({ out }) => out === 'begun\n' })
   return handle
 }

@@ -13,7 +13,7 @@ import { findProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { finishRun, makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Supervision of real processes, with and without a cgroup for each run. */
@@ -42,8 +42,8 @@ afterEach(async () => {
   await executor.close()
 })
 
-const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>
-  runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
+const sh = (script: string, spec: Parameters<typeof makeRun>[0] = {}, run: Partial<RunSpec> = {}) =>
+  makeRun({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
 const finish = (run: RunSpec) => finishRun(executor, run)
 async function startAndRead(run: RunSpec, lines: number) {
   const handle = await executor.start(run)
@@ -95,7 +95,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh(script, { preLaunch }))).toMatchObject({ exitCode: 9, signal: null })
     const both = `d=${directory}; : >"$d/$BERTH_RANK"; until [ -e "$d/0" ] && [ -e "$d/1" ]; do sleep 0.05; done`
     const ranks = `trap '' ${signals}; ${both}; [ "$BERTH_RANK" = 1 ] || for s in ${signals}; do kill -$s 0; done; exit 8`
-    const resources = resourcesOf({ processCount: 2 })
+    const resources = makeResources({ processCount: 2 })
     expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 

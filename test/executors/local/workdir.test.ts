@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { observe, read, runOf, untilEnded } from '../runs.ts'
+import { makeRun, observe, read, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 /** A server that runs as root enters no directory that the account of a job cannot enter, and reveals nothing about it. */
@@ -27,7 +27,7 @@ describe.skipIf(!isRoot)('a working directory that only another account may ente
   })
 
   const start = (spec: Partial<JobSpec>, unixUser: string | null = 'nobody') =>
-    local.executor.start(runOf({ command: ['/bin/sh', '-c', 'echo x >written'], ...spec }, { unixUser }))
+    local.executor.start(makeRun({ command: ['/bin/sh', '-c', 'echo x >written'], ...spec }, { unixUser }))
   const refusal = (spec: Partial<JobSpec>) =>
     start(spec).then(
       () => null,
@@ -86,7 +86,7 @@ describe.skipIf(!isRoot)('a working directory that only another account may ente
 it.skipIf(isRoot)('a directory that the account of the server may not enter is rejected as missing', async () => {
   const folder = makeDirectory()
   await chmod(folder, 0o600)
-  const run = runOf({ command: ['true'], workdir: folder })
+  const run = makeRun({ command: ['true'], workdir: folder })
   await expect(local.executor.start(run)).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
   expect(await observe(local.executor, run.runId)).toEqual({ state: 'gone' })
 })

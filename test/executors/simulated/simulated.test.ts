@@ -9,7 +9,7 @@ import { createFakeClock, machineTime } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { type Behaviour, contract } from '../contract.ts'
-import { observe, read, runOf } from '../runs.ts'
+import { makeRun, observe, read } from '../runs.ts'
 
 const log = createLog('warn')
 
@@ -27,7 +27,7 @@ contract('simulated', async () => {
   const dataDir = makeDirectory()
   return {
     open: () => createSimulatedExecutor({ dataDir, clock: systemClock, time: machineTime, log }),
-    run: (behaviour) => runOf({ environment: environmentOf(behaviour) }),
+    run: (behaviour) => makeRun({ environment: environmentOf(behaviour) }),
     starts: async () => null,
   }
 })
@@ -43,7 +43,7 @@ describe('the simulated executor', () => {
     executor: await createSimulatedExecutor({ dataDir, clock, time: clock, log }),
   })
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
-    runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
+    makeRun({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
 
   it('runs jobs by the given clock', async () => {
     const { executor, clock } = await open()

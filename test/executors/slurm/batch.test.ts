@@ -7,7 +7,7 @@ import type { Account } from '../../../src/executors/accounts/account.ts'
 import { makeBatchScript, makeJobFile } from '../../../src/executors/slurm/command.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { runOf } from '../runs.ts'
+import { makeRun } from '../runs.ts'
 
 /** The batch script of a run, without a cluster. */
 
@@ -41,7 +41,7 @@ const isAlive = (pid: number) => signal(pid, 0)
 
 /** Starts a batch script whose command is `text`. */
 function begin(text: string, [shell = '', ...args] = plain) {
-  const run = runOf({ command: ['/bin/sh', '-c', text], workdir: directory })
+  const run = makeRun({ command: ['/bin/sh', '-c', text], workdir: directory })
   writeFileSync(pathOf('job'), makeJobFile(run, { ...commanding, directory }))
   const script = spawn(shell, [...args, '-c', makeBatchScript(directory, 1000)], {
     detached: true,
@@ -62,7 +62,7 @@ function pidsIn(session: number, name = ''): number[] {
 
 it('the batch script contains no secret, and passes any string of the job unchanged', () => {
   const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
-  const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
+  const run = makeRun({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
   expect(makeBatchScript('/s/run', 1000)).not.toContain('SECRET')
   writeFileSync(pathOf('job'), makeJobFile(run, commanding))
   const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv; "$@"`], { encoding: 'utf8' })
@@ -74,7 +74,7 @@ it('the batch script lets Open MPI run as root if the job does, without oversubs
   writeFileSync(pathOf('mpirun'), '#!/bin/sh\nenv', { mode: 0o755 })
   const variables = (account: Account | null, own: { name: string; value: string }[] = []) => {
     const environment = [{ name: 'PATH', value: `${directory}:/usr/bin:/bin` }, ...own]
-    const run = runOf({ command: ['hello'], launcher: 'mpirun', environment })
+    const run = makeRun({ command: ['hello'], launcher: 'mpirun', environment })
     writeFileSync(pathOf('job'), makeJobFile(run, { ...commanding, account, directory }))
     const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; "$@"`], { encoding: 'utf8' })
     return shown.split('\n').filter((line) => /^(OMPI|PRTE)_/.test(line))

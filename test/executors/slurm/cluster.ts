@@ -8,7 +8,7 @@ import { afterAll, beforeAll } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createSlurmExecutor, type SlurmOptions } from '../../../src/executors/slurm/slurm.ts'
 import { until } from '../../support/until.ts'
-import { machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { machineParts, makeResources, makeRun, read, untilEnded } from '../runs.ts'
 
 /**
  * A real Slurm, if the environment names its slurm.conf: `npm run test:executors` starts one of two nodes with four
@@ -31,13 +31,13 @@ export const openSlurm = (directory: string, more: Partial<SlurmOptions> = {}) =
     ...more,
   })
 
-export const small = resourcesOf({ memoryBytes: 16 * 2 ** 20 })
+export const small = makeResources({ memoryBytes: 16 * 2 ** 20 })
 export const onMain = { queueNative: { partition: 'main' } }
 
-export type Spec = Parameters<typeof runOf>[0]
-export type Run = Parameters<typeof runOf>[1]
+export type Spec = Parameters<typeof makeRun>[0]
+export type Run = Parameters<typeof makeRun>[1]
 export const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
-export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
+export const tasks = (amounts: Parameters<typeof makeResources>[0]) => makeResources({ ...small, ...amounts })
 
 export const runSlurmCommand = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
@@ -79,7 +79,7 @@ export function useSlurm() {
   })
 
   const start = (spec: Spec, run: Run = {}, on = executor) =>
-    on.start(runOf({ resources: small, workdir: '/', ...spec }, { ...onMain, ...run }))
+    on.start(makeRun({ resources: small, workdir: '/', ...spec }, { ...onMain, ...run }))
   return {
     get directory() {
       return directory

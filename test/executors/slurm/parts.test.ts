@@ -5,7 +5,7 @@ import { countTasks, limitMinutes, makeOptions, optionRules } from '../../../src
 import { parseQueue, type SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 import { getJobPhase, parseNodeState } from '../../../src/executors/slurm/state-tables.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { resourcesOf, runOf } from '../runs.ts'
+import { makeResources, makeRun } from '../runs.ts'
 
 /** The parts of the executor slurm that need no cluster. */
 
@@ -136,10 +136,10 @@ describe('sbatch options', () => {
     ['mixed', ['gpu', 'h100']],
     ['plain', ['gpu']],
   ])
-  const optionsFor = (...run: Parameters<typeof runOf>) => makeOptions(runOf(...run), limits)
+  const optionsFor = (...run: Parameters<typeof makeRun>) => makeOptions(makeRun(...run), limits)
 
   it('contain the requests of the job, and --no-requeue', () => {
-    const resources = resourcesOf({ nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3, gpuCoresPerProcess: 1 })
+    const resources = makeResources({ nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3, gpuCoresPerProcess: 1 })
     const spec = { name: 'a b', project: 'genome', queue: 'main', resources, maxRunTimeSeconds: 60 }
     const options = optionsFor(spec, { reservationNativeId: 'week' })
     for (const option of [
@@ -213,7 +213,7 @@ describe('sbatch options', () => {
     [['gpu'], 'plain', '--gres=gpu:2'],
     [['h100'], 'not told yet', '--gres=gpu:h100:2'],
   ])('for GPUs like %j in the partition %s contain %s', (gpuModel, queue, option) => {
-    expect(optionsFor({ queue, resources: resourcesOf({ gpu: 2, gpuModel }) })).toContain(option)
+    expect(optionsFor({ queue, resources: makeResources({ gpu: 2, gpuModel }) })).toContain(option)
   })
 
   it.each([
@@ -223,7 +223,7 @@ describe('sbatch options', () => {
     [['gpu'], 'mixed', 'BAD_SPEC', /this matches GPUs without a type/],
     [['!h100'], 'not told yet', 'NODE_TROUBLE', /Slurm has not reported its types of GPUs yet/],
   ])('for GPUs like %j in the partition %s are refused as %s', (gpuModel, queue, reason, message) => {
-    const ask = () => optionsFor({ queue, resources: resourcesOf({ gpu: 1, gpuModel }) })
+    const ask = () => optionsFor({ queue, resources: makeResources({ gpu: 1, gpuModel }) })
     expect(ask).toThrow(expect.objectContaining({ reason, message: expect.stringMatching(message) }))
   })
 
@@ -239,7 +239,7 @@ describe('sbatch options', () => {
       { total: 4, perNode: 2, nodes: 2 },
     ],
   ])('request tasks for %j: %j', (amounts, tasks) => {
-    expect(countTasks(resourcesOf(amounts))).toEqual(tasks)
+    expect(countTasks(makeResources(amounts))).toEqual(tasks)
   })
 
   it.each([
@@ -248,6 +248,6 @@ describe('sbatch options', () => {
     [0, 'short', 5],
     [3600, 'short', 5],
   ])('request minutes for a maximum of %i s in the partition %s: %i', (maxRunTimeSeconds, queue, minutes) => {
-    expect(limitMinutes(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
+    expect(limitMinutes(makeRun({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
   })
 })

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type ExecOrder, type Handle, SessionRefused } from '../../../src/executors/executor.ts'
 import { ExitMessageFilter } from '../../../src/executors/slurm/exit-message-filter.ts'
 import { untilEnded } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { makeOpener } from '../snapshot-files.ts'
 import { conf, runSlurmCommand, sh, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
@@ -46,7 +46,7 @@ describe.skipIf(conf === undefined)('a session in a job of Slurm', () => {
   }
 
   it('has the account, the environment and the directory of the run, and no variable of the server', async () => {
-    const openSnapshot = openerOf({ 'src/in.txt': { text: 'as it was\n' } })
+    const openSnapshot = makeOpener({ 'src/in.txt': { text: 'as it was\n' } })
     const environment = [{ name: 'A.B', value: "it's $HOME" }]
     const handle = await up(
       { ...waits, workdir: 'src', environment },

@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { commandOf, contract, startsAt } from '../contract.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
-import { openerOf } from '../snapshot-files.ts'
+import { contract, makeCommand, startsAt } from '../contract.ts'
+import { makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
+import { makeOpener } from '../snapshot-files.ts'
 import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)(`with ${conf},`, () => {
@@ -17,8 +17,8 @@ describe.skipIf(conf === undefined)(`with ${conf},`, () => {
     return {
       open: () => openSlurm(directory),
       run(behaviour) {
-        const run = runOf({ resources: small }, onMain)
-        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, join(directory, 'marks', run.runId)) } }
+        const run = makeRun({ resources: small }, onMain)
+        return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, join(directory, 'marks', run.runId)) } }
       },
       starts: ({ runId }) => startsAt(join(directory, 'marks', runId)),
     }
@@ -167,7 +167,7 @@ describe.skipIf(conf === undefined)(`with ${conf},`, () => {
 
     it.each([
       ['a partition that does not exist', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
-      ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
+      ['more than a node has', { resources: makeResources({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
       ['a feature that no node has', { customAttributes: { 'slurm.constraint': 'none' } }, {}, /feature specification/],
       ['a forbidden option', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
     ])('with %s is refused', async (_, spec, run, message) => {
@@ -208,7 +208,7 @@ describe.skipIf(conf === undefined)(`with ${conf},`, () => {
     })
 
     it('has one copy of its snapshot for two nodes, which belongs to its account and is deleted with the run', async () => {
-      const openSnapshot = openerOf({ 'src/in': { text: 'as it was\n' }, latest: { link: 'src/in' } })
+      const openSnapshot = makeOpener({ 'src/in': { text: 'as it was\n' }, latest: { link: 'src/in' } })
       const resources = tasks({ nodeCount: 2 })
       const { handle, out } = await own.finish(
         sh('stat -c %u ../latest .; cat in; mkdir "made.$SLURM_PROCID"; chmod 0 made*; sleep 1; ls', {

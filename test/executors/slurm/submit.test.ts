@@ -13,7 +13,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
-import { machineParts, resourcesOf, runOf } from '../runs.ts'
+import { machineParts, makeResources, makeRun } from '../runs.ts'
 
 /** Two servers over one shared directory, while Slurm is unreachable. */
 
@@ -76,7 +76,7 @@ function openServer(given: Given = {}): Server {
   return Object.assign(server, { submit: submitter.start })
 }
 
-const order = () => runOf({ command: ['true'] })
+const order = () => makeRun({ command: ['true'] })
 
 const filesOf = (runId: string) => {
   const files = findRunDirectory(layout, runId)
@@ -184,7 +184,7 @@ it.each([
 ])('a start waits for %s, and reports the partition and the reason', async (_, refusal) => {
   const server = openServer({ answers: true, refuses: refusal, shows: [] })
   const told: string[] = []
-  const start = server.submit(runOf({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
+  const start = server.submit(makeRun({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
   for (let tries = 0; tries < 20; tries++) await asks(server)
   expect(told).toContain(`Slurm does not accept the job now in its partition night: ${refusal.replace('\n', ' ')}`)
   server.refuses = null
@@ -261,7 +261,7 @@ it('a cancelled run that was never submitted does not wait for Slurm', async () 
 describe('a run whose spec can no longer be submitted', () => {
   /** When the first server submitted the run, the GPUs existed. */
   const submitted = async () => {
-    const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
+    const run = makeRun({ command: ['true'], resources: makeResources({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
     await openServer({ answers: true, gpuTypes: ['a100', 'h100'] }).submit(run)
     return run
   }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Observation } from '../../../src/executors/executor.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, runOf, untilEnded, untilState } from '../runs.ts'
+import { makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import {
   conf,
   onMain,
@@ -43,7 +43,7 @@ describe.skipIf(conf === undefined)(`with ${conf}, a job of Slurm`, () => {
     await mkdir(join(disk.path, 'shared'))
     const full = await openSlurm(disk.path)
     await disk.fill()
-    const run = runOf(
+    const run = makeRun(
       { resources: small, command: ['true'], environment: [{ name: 'A', value: 'a'.repeat(9000) }] },
       onMain,
     )
@@ -65,7 +65,7 @@ describe.skipIf(conf === undefined)(`with ${conf}, a job of Slurm`, () => {
     const server = await openSlurm(disk.path)
     const remount = (mode: string) => promisify(execFile)('mount', ['-o', `remount,${mode}`, disk.path])
     await remount('ro')
-    const run = runOf({ resources: small, command: ['true'] }, onMain)
+    const run = makeRun({ resources: small, command: ['true'] }, onMain)
     await expect(server.start(run)).rejects.toMatchObject({
       reason: 'NODE_TROUBLE',
       message: expect.stringContaining(`${disk.path}/shared is read-only on this machine: mount it`),
@@ -82,7 +82,7 @@ describe.skipIf(conf === undefined)(`with ${conf}, a job of Slurm`, () => {
       const change = (to: string) => runSlurmCommand('scontrol', 'update', 'PartitionName=short', `State=${to}`)
       await change(state)
       const starting = own.executor.start(
-        runOf({ resources: small, command: ['true'] }, onShort),
+        makeRun({ resources: small, command: ['true'] }, onShort),
         undefined,
         told.push.bind(told),
       )

@@ -4,7 +4,7 @@ import { deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { DownloadServer } from '../../support/downloads.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
-import { blobOf, listOf } from '../../support/snapshots.ts'
+import { makeBlob, makeFileList } from '../../support/snapshots.ts'
 
 const world = await DownloadServer.start()
 afterAll(() => world.server[Symbol.asyncDispose]())
@@ -32,12 +32,12 @@ const get = (id: string, token: string) =>
   world.get(`/download/jobs/${id}/snapshot`, world.withToken({}, personWith(server.url, token)))
 
 it('the snapshot of a job can be read only by a run of the job, and only until the run ends', async () => {
-  const list = listOf({ 'a/b': 'one', c: { link: 'a/b' } })
+  const list = makeFileList({ 'a/b': 'one', c: { link: 'a/b' } })
   const made = await mutate(admin, 'createSnapshot', {
     input: list.announced,
     wanted: 'uploadUrl snapshot { id }',
   })
-  await put((await put(made.uploadUrl, list.text)).uploadUrl, blobOf('one'))
+  await put((await put(made.uploadUrl, list.text)).uploadUrl, makeBlob('one'))
   const job = await startJob(admin, made.snapshot.id)
   const other = await startJob(admin, null)
   const answer = await get(job.id, job.token)

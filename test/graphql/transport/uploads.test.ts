@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { DownloadServer } from '../../support/downloads.ts'
 import { mutate, type Person } from '../../support/people.ts'
-import { blobOf, listOf, sha256 } from '../../support/snapshots.ts'
+import { makeBlob, makeFileList, sha256 } from '../../support/snapshots.ts'
 
 const world = await DownloadServer.start()
 afterAll(() => world.server[Symbol.asyncDispose]())
@@ -19,16 +19,16 @@ async function put(path: string, body: string | Buffer, method = 'PUT') {
 }
 
 let contents = 0
-const newList = () => listOf({ a: `content ${++contents}` })
+const newList = () => makeFileList({ a: `content ${++contents}` })
 
 describe('an upload of a snapshot', () => {
   it('accepts the file list, then the missing blobs, and completes the snapshot', async () => {
-    const list = listOf({ a: 'one', b: 'two' })
+    const list = makeFileList({ a: 'one', b: 'two' })
     const made = await create(admin, list.announced)
     expect(made.snapshot.completedAt).toBeNull()
     const listed = await put(made.uploadUrl, list.text)
     expect(listed).toMatchObject({ status: 200, body: { missing: [sha256('one'), sha256('two')] } })
-    const packed = await put(listed.body.uploadUrl, Buffer.concat([blobOf('two'), blobOf('one')]))
+    const packed = await put(listed.body.uploadUrl, Buffer.concat([makeBlob('two'), makeBlob('one')]))
     expect(packed).toEqual({ status: 200, body: { missing: [], uploadUrl: null } })
     const again = await create(admin, list.announced)
     expect(again).toMatchObject({ uploadUrl: null, snapshot: { id: made.snapshot.id } })
@@ -44,7 +44,7 @@ describe('an upload of a snapshot', () => {
     }
     const { uploadUrl, snapshot } = await create(ann, list.announced)
     const listed = await put(uploadUrl, list.text)
-    await put(listed.body.uploadUrl, blobOf(`content ${contents}`))
+    await put(listed.body.uploadUrl, makeBlob(`content ${contents}`))
     const ofBen = await create(ben, list.announced)
     expect(ofBen.snapshot.id).not.toBe(snapshot.id)
     expect((await put(ofBen.uploadUrl, list.text)).body.missing).toHaveLength(1)
@@ -82,10 +82,10 @@ describe('an upload of a snapshot', () => {
     const list = newList()
     const made = await create(admin, list.announced)
     const listed = await put(made.uploadUrl, list.text)
-    const answer = await put(listed.body.uploadUrl, blobOf('stranger'))
+    const answer = await put(listed.body.uploadUrl, makeBlob('stranger'))
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'BAD_REQUEST' } }] } })
     expect(answer.body.errors[0].message).toContain('is not in the list of the snapshot, or was sent twice')
-    const hostile = listOf({ '../a': 'x' })
+    const hostile = makeFileList({ '../a': 'x' })
     const { uploadUrl } = await create(admin, hostile.announced)
     expect((await put(uploadUrl, hostile.text)).body.errors[0].message).toBe('list: "../a" leads outside of the folder')
   })

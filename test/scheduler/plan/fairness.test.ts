@@ -4,7 +4,7 @@ import { mergeSettings } from '../../../src/domain/scheduling.ts'
 import { drain } from '../../../src/scheduler/plan/drain.ts'
 import type { LaneState } from '../../../src/scheduler/plan/model.ts'
 import { playForward } from '../../../src/scheduler/plan/play.ts'
-import { lane, laneOf, settings, snapshot } from '../../support/planning.ts'
+import { lane, makeLaneState, settings, snapshot } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
@@ -119,15 +119,15 @@ describe('users of an account and its sub-accounts:', () => {
   test.each([null, 86_400_000])(
     'a job behind 40 jobs of another user of the account starts second (half-life: %s)',
     (half) => {
-      const lanes = [laneOf(whole('ann', 'ml'), range(1, 41)), laneOf(whole('bob', 'ml'), [41])]
+      const lanes = [makeLaneState(whole('ann', 'ml'), range(1, 41)), makeLaneState(whole('bob', 'ml'), [41])]
       expect(order(lanes, half).slice(0, 3)).toEqual(['j1', 'j41', 'j2'])
     },
   )
 
   test('a higher bid does not give a user more starts', () => {
-    const ann = laneOf(whole('ann', 'ml'), [1, 2])
+    const ann = makeLaneState(whole('ann', 'ml'), [1, 2])
     const bids = { ...ann, first: ann.first.map((entry) => ({ ...entry, bid: 10 * entry.sequence })).toReversed() }
-    const lanes = [bids, laneOf(whole('bob', 'ml'), [3]), laneOf(whole('zoe', 'bio'), [4])]
+    const lanes = [bids, makeLaneState(whole('bob', 'ml'), [3]), makeLaneState(whole('zoe', 'bio'), [4])]
     expect(order(lanes, null)).toEqual(['j2', 'j4', 'j3', 'j1'])
   })
 })

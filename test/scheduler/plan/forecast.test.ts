@@ -5,7 +5,7 @@ import { drain } from '../../../src/scheduler/plan/drain.ts'
 import { forecast } from '../../../src/scheduler/plan/forecast.ts'
 import type { Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { chooseParts, Draws, type RunTime } from '../../../src/scheduler/plan/run-times.ts'
-import { lane, laneOf, placedOn, runningOf, settings, snapshot, waiting } from '../../support/planning.ts'
+import { lane, makeLaneState, makeRunning, placedOn, settings, snapshot, waiting } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
@@ -67,12 +67,12 @@ describe('forecasts in simulations of several days', () => {
 describe('the simulation of the queue', () => {
   const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
   const running = (of = whole('r')) => [
-    runningOf(of, waiting(of.id, 900), { placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })] }),
+    makeRunning(of, waiting(of.id, 900), { placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })] }),
   ]
 
   test('is made only once if all run times are stated maxima and jobs start one after the other', () => {
     const found = forecastOf(
-      { lanes: [laneOf(whole('a'), [1, 2])], running: running() },
+      { lanes: [makeLaneState(whole('a'), [1, 2])], running: running() },
       { j900: runTime({ statedMs: 60_000 }), j1: runTime({ statedMs: 10_000 }), j2: runTime({ statedMs: 10_000 }) },
     )
     expect(found.plays).toBe(1)
@@ -84,13 +84,13 @@ describe('the simulation of the queue', () => {
   })
 
   test('forecasts no start behind a run whose end is unknown', () => {
-    const found = forecastOf({ lanes: [laneOf(whole('a'), [1])], running: running() }, { j900: runTime() })
+    const found = forecastOf({ lanes: [makeLaneState(whole('a'), [1])], running: running() }, { j900: runTime() })
     expect(found.starts.size).toBe(0)
     expect(found.unknown).toEqual(['j900'])
   })
 
   test('forecasts no start behind the loaded part of a lane', () => {
-    const known = laneOf(whole('a'), [1, 2])
+    const known = makeLaneState(whole('a'), [1, 2])
     const times = { j1: runTime({ statedMs: 1_000 }), j2: runTime({ statedMs: 1_000 }) }
     expect([...forecastOf({ lanes: [{ ...known, waiting: 9 }] }, times).starts.keys()]).toEqual(['j1', 'j2'])
   })
@@ -99,7 +99,7 @@ describe('the simulation of the queue', () => {
     const victim = whole('v', { preemptable: true, restartable: true, account: 'v', priority: 0 })
     const found = forecastOf(
       {
-        lanes: [laneOf(whole('a', { account: 'a', priority: 30 }), [1])],
+        lanes: [makeLaneState(whole('a', { account: 'a', priority: 30 }), [1])],
         running: running(victim),
         settings: settings({ preemptLowerPriority: true }),
       },
@@ -111,7 +111,7 @@ describe('the simulation of the queue', () => {
 
   test('keeps the result of the first simulation when the forecast takes too long', () => {
     let steps = 0
-    const lanes = [laneOf(whole('a'), range(0, 30))]
+    const lanes = [makeLaneState(whole('a'), range(0, 30))]
     const times = Object.fromEntries(
       range(0, 30).map((at) => [`j${at}`, runTime({ history: range(1, 20), statedMs: 20 })]),
     )
@@ -122,7 +122,7 @@ describe('the simulation of the queue', () => {
   })
 
   test('does not change the state of the pool that it copies', () => {
-    const of = snapshot({ lanes: [laneOf(whole('a'), [1, 2])], running: running() })
+    const of = snapshot({ lanes: [makeLaneState(whole('a'), [1, 2])], running: running() })
     const before = structuredClone(of)
     forecastOf(of, { j900: runTime({ statedMs: 60_000 }), j1: runTime({ statedMs: 1 }), j2: runTime({ statedMs: 1 }) })
     expect(of).toEqual(before)

@@ -5,7 +5,16 @@ import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
-import { heard, lane, laneOf, n8, placedOn, runningOf, settings, snapshot } from '../../support/planning.ts'
+import {
+  lane,
+  makeLaneState,
+  makeReceivedChanges,
+  makeRunning,
+  n8,
+  placedOn,
+  settings,
+  snapshot,
+} from '../../support/planning.ts'
 
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
@@ -15,11 +24,11 @@ const eight = [0, 1, 2, 3, 4, 5, 6, 7]
 function running(account: string, gpuIds: readonly number[]): Running {
   const of = lane(account, { shape: { gpu: gpuIds.length }, preemptable: true, restartable: true })
   const ids = { runId: `run-${account}`, jobId: `job-${account}`, run: 1 }
-  return runningOf(of, ids, { placements: [placedOn('n1', { gpuIds })] })
+  return makeRunning(of, ids, { placements: [placedOn('n1', { gpuIds })] })
 }
 
 describe('resources that victims would free', () => {
-  const claimant = laneOf(lane('small', { shape: { gpu: 2 } }), [1])
+  const claimant = makeLaneState(lane('small', { shape: { gpu: 2 } }), [1])
   const full: Partial<Snapshot> = { lanes: [claimant], running: [running('big', eight)] }
   const models = { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', model: 'v100' } as const
 
@@ -66,14 +75,14 @@ describe('a run whose eviction was withdrawn', () => {
     } as const
     const of = createWorld(
       snapshot({
-        lanes: [laneOf(lane('small', { shape: { gpu: 2 } }), [1])],
+        lanes: [makeLaneState(lane('small', { shape: { gpu: 2 } }), [1])],
         running: [{ ...spared, leaving: true }],
         preemptions: [past],
         settings: fair({ maxPreemptionsPerMinute: 1 }),
       }),
     )
     expect(planPass(of, { startsMax: 10 }).evictions).toEqual([])
-    of.hear(heard([{ kind: 'RUN', runId: spared.runId, running: spared }]))
+    of.hear(makeReceivedChanges([{ kind: 'RUN', runId: spared.runId, running: spared }]))
     expect(planPass(of, { startsMax: 10 }).evictions).toHaveLength(1)
   })
 })
@@ -87,7 +96,7 @@ describe('a rotation quantum that becomes longer', () => {
         loads += 1
         return snapshot({ settings: fair({ rotationQuantumMs: loads === 1 ? 10_000 : 100_000 }) })
       },
-      changes: async () => heard(told.pop() ?? []),
+      changes: async () => makeReceivedChanges(told.pop() ?? []),
       first: async () => new Map(),
       commit: async () => ({ kind: 'committed', lost: [], sinceMs: new Map() }),
       publish: async () => {},

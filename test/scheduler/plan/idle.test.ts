@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
-import { lane, laneOf, settings, snapshot, startedJobs } from '../../support/planning.ts'
+import { lane, makeLaneState, settings, snapshot, startedJobs } from '../../support/planning.ts'
 
 /** A head that would not start even if runs ended keeps no resources from the jobs behind it. */
 
@@ -18,7 +18,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head who
     snapshot({
       settings: settings({ policy, nonPreemptableFraction: 1 }),
       nodes: [{ ...big, ...cordoned }, old],
-      lanes: [laneOf(forH100, [1]), laneOf(forV100, [2])],
+      lanes: [makeLaneState(forH100, [1]), makeLaneState(forV100, [2])],
     }),
   )
   expect(startedJobs(planPass(world, { startsMax: 10 }))).toEqual(['j2'])
@@ -34,7 +34,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
       snapshot({
         settings: settings({ policy, nonPreemptableFraction: 1 }),
         nodes: [{ ...node('a', { devices: gpus(v100) }), ...cordoned }, old],
-        lanes: [laneOf(lane('x', { shape: { gpu: 8, copies: 2 } }), [1]), laneOf(forV100, [2])],
+        lanes: [makeLaneState(lane('x', { shape: { gpu: 8, copies: 2 } }), [1]), makeLaneState(forV100, [2])],
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 10 }))).toEqual(['j2'])
@@ -47,7 +47,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: jobs start behind a head who
     snapshot({
       settings: settings({ policy, nonPreemptableFraction: 1, reservations: [reservation] }),
       nodes: [big, old],
-      lanes: [laneOf(forH100, [1]), laneOf(forV100, [2])],
+      lanes: [makeLaneState(forH100, [1]), makeLaneState(forV100, [2])],
     }),
   )
   expect(startedJobs(planPass(world, { startsMax: 10 }))).toEqual(['j2'])
@@ -68,7 +68,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
       snapshot({
         settings: settings({ policy, nonPreemptableFraction: 1, reservations: [window] }),
         nodes: [big, old],
-        lanes: [laneOf(lane('x', { shape: { gpu: 2 }, runSeconds: 172_800 }), [1]), laneOf(forV100, [2])],
+        lanes: [makeLaneState(lane('x', { shape: { gpu: 2 }, runSeconds: 172_800 }), [1]), makeLaneState(forV100, [2])],
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 10 }))).toEqual(['j2'])

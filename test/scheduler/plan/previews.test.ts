@@ -2,7 +2,16 @@ import { expect, test } from 'vitest'
 import { Random } from '../../../simulate/random.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
-import { heard, lane, laneOf, n8, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import {
+  lane,
+  makeLaneState,
+  makeReceivedChanges,
+  n8,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 
 const people = ['ann', 'bob', 'cyd'] as const
@@ -24,7 +33,7 @@ function randomPool(seed: number) {
     snapshot({
       settings: settings({ policy, nonPreemptableFraction: 1 }),
       nodes: [n8('n1'), n8('n2'), n8('n3')],
-      lanes: lanes.slice(0, 7).map((of, at) => laneOf(of, range(10 * at, 10 * at + random.between(0, 3)))),
+      lanes: lanes.slice(0, 7).map((of, at) => makeLaneState(of, range(10 * at, 10 * at + random.between(0, 3)))),
     }),
   )
   // Some jobs run, and others wait.
@@ -38,7 +47,7 @@ test('100 previews agree with the starts that follow', () => {
     const entry = waiting(of.id, 1_000)
     const known = { lane: of, userName: of.userId, team: null }
     const { start } = world.tryOut({ ...known, entry })
-    world.hear(heard([{ kind: 'JOINED', entry }], { lanes: [known] }))
+    world.hear(makeReceivedChanges([{ kind: 'JOINED', entry }], { lanes: [known] }))
     const started: string[] = []
     for (let more = true; more; ) {
       const decisions = planPass(world, { startsMax: 50 })

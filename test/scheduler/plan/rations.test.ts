@@ -6,11 +6,11 @@ import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
-  heard,
   lane,
-  laneOf,
+  makeCommittedRun,
+  makeLaneState,
+  makeReceivedChanges,
   placedOn,
-  runOf,
   settings,
   snapshot,
   startedJobs,
@@ -26,7 +26,7 @@ const nodesOf = ({ starts }: Decisions) => starts.map(({ placements }) => placem
 
 describe('limits of a GPU model', () => {
   it('let the replicas use another model', () => {
-    const gang = laneOf(lane('gang', { shape: { gpu: 1, copies: 3 } }), [1])
+    const gang = makeLaneState(lane('gang', { shape: { gpu: 1, copies: 3 } }), [1])
     const of = (max: number) =>
       createWorld(
         snapshot({ nodes: two, lanes: [gang], settings: settings({ nonPreemptableFraction: 1, rules: atMost(max) }) }),
@@ -42,7 +42,10 @@ describe('limits of a GPU model', () => {
         nowMs: 10_000_000,
         nodes: two,
         running: [on('b', [0, 1])],
-        lanes: [laneOf(lane('first', { shape: { gpu: 2 } }), [1]), laneOf(lane('second', { shape: { gpu: 2 } }), [2])],
+        lanes: [
+          makeLaneState(lane('first', { shape: { gpu: 2 } }), [1]),
+          makeLaneState(lane('second', { shape: { gpu: 2 } }), [2]),
+        ],
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(1) }),
       }),
     )
@@ -62,7 +65,7 @@ describe('limits of a GPU model', () => {
           on('c', [0, 1, 2, 3], other),
           { ...on('b', [0, 1], other), sinceMs: 1 },
         ],
-        lanes: [laneOf(lane('head', { shape: { gpu: 2 } }), [1])],
+        lanes: [makeLaneState(lane('head', { shape: { gpu: 2 } }), [1])],
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(4) }),
       }),
     )
@@ -73,7 +76,7 @@ describe('limits of a GPU model', () => {
     expect(planned()).toMatchObject([['j1', { placements: [{ node: 'a' }] }]])
     const begun = { ...on('c', [0, 1, 2, 3]), runId: 'begun' }
     world.hear(
-      heard([
+      makeReceivedChanges([
         { kind: 'RUN', runId: 'c', running: null },
         { kind: 'RUN', runId: 'begun', running: begun },
       ]),
@@ -86,9 +89,9 @@ describe('limits of a GPU model', () => {
       snapshot({
         nodes: two,
         lanes: [
-          laneOf(lane('four', { shape: { gpu: 4 } }), [1]),
-          laneOf(lane('two', { shape: { gpu: 2 } }), [2]),
-          laneOf(lane('never', { shape: { gpu: 5 } }), [3]),
+          makeLaneState(lane('four', { shape: { gpu: 4 } }), [1]),
+          makeLaneState(lane('two', { shape: { gpu: 2 } }), [2]),
+          makeLaneState(lane('never', { shape: { gpu: 5 } }), [3]),
         ],
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(3) }),
       }),
@@ -102,7 +105,7 @@ describe('limits of a GPU model', () => {
 
 /** A run without a known end that holds these GPUs of the node. */
 function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): Running {
-  return runOf({
+  return makeCommittedRun({
     lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },
     entry: { ...waiting(name, 9), runId: name },
     placements: [placedOn(name, { gpuIds })],

@@ -7,7 +7,7 @@ import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { findNextWindowMs, findReservationGate, listNodesFor } from '../../../src/scheduler/plan/reservations.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { node } from '../../support/machines.ts'
-import { laneOf, n8, settings, snapshot, startedJobs } from '../../support/planning.ts'
+import { makeLaneState, n8, settings, snapshot, startedJobs } from '../../support/planning.ts'
 import { type LaneAsks, lane, TestPool } from '../../support/pool.ts'
 
 const startsMs = 1_000_100_000
@@ -64,7 +64,7 @@ describe('a capacity reservation', () => {
         nowMs: startsMs,
         settings: settings({ policy, reservations: [reservation] }),
         nodes: [small, node('n2')],
-        lanes: [laneOf(outside, [1]), laneOf(inside, [2])],
+        lanes: [makeLaneState(outside, [1]), makeLaneState(inside, [2])],
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
@@ -80,7 +80,7 @@ describe('a capacity reservation', () => {
         nowMs: startsMs,
         settings: settings({ reservations: [reservation] }),
         nodes: [node('n2')],
-        lanes: [laneOf(asks, [1, 2])],
+        lanes: [makeLaneState(asks, [1, 2])],
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j1'])
@@ -95,7 +95,7 @@ describe('a capacity reservation', () => {
         nowMs: startsMs,
         settings: settings({ reservations: [reservation] }),
         nodes: [withGpus, node('n2')],
-        lanes: [laneOf(asks, [1])],
+        lanes: [makeLaneState(asks, [1])],
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual([])

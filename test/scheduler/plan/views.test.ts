@@ -5,7 +5,7 @@ import type { Views } from '../../../src/scheduler/plan/leader-store.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { PublishedRows } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
-import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
+import { lane, makeLaneState, makeReceivedChanges, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 import { tries } from '../../support/whole.ts'
 
 /** The rows that readers see after every change equal the rows of a full publication. */
@@ -122,7 +122,7 @@ class Watched {
     const entry = waiting(of.id, ++this.sequence, { sinceMs: this.nowMs })
     this.queued.push(entry)
     this.world.hear(
-      heard([{ kind: 'JOINED', entry }], {
+      makeReceivedChanges([{ kind: 'JOINED', entry }], {
         nowMs: this.nowMs,
         lanes: [{ lane: of, userName: of.userId, team: null }],
       }),
@@ -135,16 +135,16 @@ class Watched {
     this.queued = this.queued.filter(({ jobId }) => !started.has(jobId))
   }
 
-  private hear(change: Parameters<typeof heard>[0][number]): void {
-    this.world.hear(heard([change], { nowMs: this.nowMs }))
+  private hear(change: Parameters<typeof makeReceivedChanges>[0][number]): void {
+    this.world.hear(makeReceivedChanges([change], { nowMs: this.nowMs }))
   }
 }
 
 test('a lane that is considered again without changes is published, and readers are not woken', () => {
   const held = settings({ rules: rules(0) })
-  const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
-  const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
-    world.hear(heard([change], { nowMs }))
+  const world = createWorld(snapshot({ settings: held, lanes: [makeLaneState(lane('a'), [1])] }))
+  const looked = (change: Parameters<typeof makeReceivedChanges>[0][number], nowMs: number) => {
+    world.hear(makeReceivedChanges([change], { nowMs }))
     planPass(world, { startsMax: 2 })
     return world.views()
   }

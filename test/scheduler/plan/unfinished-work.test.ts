@@ -8,12 +8,12 @@ import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
-  heard,
   lane,
-  laneOf,
+  makeCommittedRun,
+  makeLaneState,
+  makeReceivedChanges,
   n8,
   placedOn,
-  runOf,
   settings,
   snapshot,
   startedJobs,
@@ -26,16 +26,19 @@ import { range } from '../../support/pool.ts'
 test('all lanes behind a job with a planned start are considered', () => {
   const planned = lane('planned', { shape: { gpu: 8 } })
   const others = Array.from({ length: 250 }, (_, at) =>
-    laneOf(lane(`l${at}`, { shape: { gpu: 4, cpuMillis: 1_000 + at } }), [at + 2]),
+    makeLaneState(lane(`l${at}`, { shape: { gpu: 4, cpuMillis: 1_000 + at } }), [at + 2]),
   )
   const of = createWorld(
     snapshot({
       settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1 }),
       nodes: [n8('n1'), node('n2', { devices: gpus(v100).slice(0, 3) })],
       running: [
-        runOf({ ...startOf(lane('runs', { shape: { gpu: 4 } }), 9999), placements: [placed(1_000, [0, 1, 2, 3])] }),
+        makeCommittedRun({
+          ...startOf(lane('runs', { shape: { gpu: 4 } }), 9999),
+          placements: [placed(1_000, [0, 1, 2, 3])],
+        }),
       ],
-      lanes: [laneOf(planned, [1]), ...others, laneOf(lane('small', { shape: { gpu: 2 } }), [1000])],
+      lanes: [makeLaneState(planned, [1]), ...others, makeLaneState(lane('small', { shape: { gpu: 2 } }), [1000])],
     }),
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j1000'])
@@ -47,8 +50,8 @@ test('a planner that starts nothing still reads more of a lane whose window is u
   const nothingMore = async () => undefined
   let hearings = 0
   const store: Store = {
-    load: async () => snapshot({ lanes: [{ ...laneOf(of, [1]), waiting: 2 }] }),
-    changes: async () => heard(hearings++ === 0 ? [{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }] : []),
+    load: async () => snapshot({ lanes: [{ ...makeLaneState(of, [1]), waiting: 2 }] }),
+    changes: async () => makeReceivedChanges(hearings++ === 0 ? [{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }] : []),
     first: async () => new Map([['a', [waiting('a', 2)]]]),
     commit: async () => ({ kind: 'committed', lost: [], sinceMs: new Map() }),
     publish: nothingMore,
@@ -64,8 +67,8 @@ test('a job that waits for the non-preemptable limit keeps no resources from oth
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
-      lanes: [laneOf(lane('great', { shape: { cpuMillis: 4_000 } }), [2]), laneOf(lane('other'), [3])],
-      running: [runOf({ ...startOf(lane('long'), 1), placements: [placed(6_000)] })],
+      lanes: [makeLaneState(lane('great', { shape: { cpuMillis: 4_000 } }), [2]), makeLaneState(lane('other'), [3])],
+      running: [makeCommittedRun({ ...startOf(lane('long'), 1), placements: [placed(6_000)] })],
     }),
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
@@ -73,17 +76,21 @@ test('a job that waits for the non-preemptable limit keeps no resources from oth
 
 test('a job that reaches a limit gives its planned start up', () => {
   const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
-  const great = { ...laneOf(lane('great', { userId: 'ada', shape: { gpu: 8 } }), [2]), userName: 'ada' }
+  const great = { ...makeLaneState(lane('great', { userId: 'ada', shape: { gpu: 8 } }), [2]), userName: 'ada' }
   const of = createWorld(
     snapshot({
       settings: settings({ rules }),
-      lanes: [great, laneOf(lane('other', { shape: { gpu: 1 } }), [3])],
-      running: [runOf({ ...startOf(lane('long'), 1), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
+      lanes: [great, makeLaneState(lane('other', { shape: { gpu: 1 } }), [3])],
+      running: [makeCommittedRun({ ...startOf(lane('long'), 1), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
     }),
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
   const adas = lane('gpu', { userId: 'ada', shape: { gpu: 1 } })
-  of.hear(heard([{ kind: 'RUN', runId: 'r9', running: runOf({ ...startOf(adas, 9), placements: [placed(0, [1])] }) }]))
+  of.hear(
+    makeReceivedChanges([
+      { kind: 'RUN', runId: 'r9', running: makeCommittedRun({ ...startOf(adas, 9), placements: [placed(0, [1])] }) },
+    ]),
+  )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
@@ -92,8 +99,11 @@ test('a job that can never fit does not block other jobs, even if its part of th
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
       nodes: ['n1', 'n2', 'n3', 'n4'].map(n8),
-      lanes: [laneOf(lane('never', { shape: { gpu: 16 } }), [2]), laneOf(lane('next', { shape: { gpu: 2 } }), [3])],
-      running: [runOf({ ...startOf(lane('busy'), 1), placements: [placed(1_000, all)] })],
+      lanes: [
+        makeLaneState(lane('never', { shape: { gpu: 16 } }), [2]),
+        makeLaneState(lane('next', { shape: { gpu: 2 } }), [3]),
+      ],
+      running: [makeCommittedRun({ ...startOf(lane('busy'), 1), placements: [placed(1_000, all)] })],
     }),
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
@@ -102,7 +112,7 @@ test('a job that can never fit does not block other jobs, even if its part of th
 
 test('two jobs evict, one after the other, the runs that were backfilled on their nodes', () => {
   const backfilled = (at: number, account: string) =>
-    runOf({
+    makeCommittedRun({
       ...startOf(lane(account, { account, preemptable: true, restartable: true, shape: { gpu: 8 } }), 20 + at),
       placements: [placedOn(`n${at}`, { cpuMillis: 1_000, gpuIds: all })],
       backfilledOn: `j${at}`,
@@ -111,7 +121,7 @@ test('two jobs evict, one after the other, the runs that were backfilled on thei
     snapshot({
       settings: settings({ nonPreemptableFraction: 1 }),
       nodes: [n8('n1'), n8('n2')],
-      lanes: [1, 2].map((at) => laneOf(lane(`l${at}`, { shape: { gpu: 8, cpuMillis: at * 1_000 } }), [at])),
+      lanes: [1, 2].map((at) => makeLaneState(lane(`l${at}`, { shape: { gpu: 8, cpuMillis: at * 1_000 } }), [at])),
       running: [backfilled(1, 'x'), backfilled(2, 'y')],
     }),
   )
@@ -121,22 +131,22 @@ test('two jobs evict, one after the other, the runs that were backfilled on thei
 
 test('a job evicts runs although many jobs before it find no runs that they may evict', () => {
   const busy = (name: string, of: Lane, sequence: number) =>
-    runOf({ ...startOf(of, sequence), placements: [placedOn(name, { cpuMillis: 1_000, gpuIds: all })] })
+    makeCommittedRun({ ...startOf(of, sequence), placements: [placedOn(name, { cpuMillis: 1_000, gpuIds: all })] })
   const vain = range(1, 21).map((at) =>
-    laneOf(lane(`l${at}`, { priority: 30, shape: { gpu: 8, gpuModel: ['h100'], cpuMillis: at * 100 } }), [at]),
+    makeLaneState(lane(`l${at}`, { priority: 30, shape: { gpu: 8, gpuModel: ['h100'], cpuMillis: at * 100 } }), [at]),
   )
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 1, preemptLowerPriority: true }),
       nodes: [node('n1', { devices: gpus(h100) }), n8('n2')],
-      lanes: [...vain, laneOf(lane('able', { shape: { gpu: 8, gpuModel: ['v100'] } }), [21])],
+      lanes: [...vain, makeLaneState(lane('able', { shape: { gpu: 8, gpuModel: ['v100'] } }), [21])],
       running: [busy('n1', lane('safe'), 31), busy('n2', lane('low', { priority: 0, preemptable: true }), 32)],
     }),
   )
   const rounds = range(0, 4).map(() => {
     const { evictions, nextMs } = planPass(of, { startsMax: 10 })
     const { nowMs } = of.state
-    of.hear(heard([], { nowMs: nextMs ?? nowMs }))
+    of.hear(makeReceivedChanges([], { nowMs: nextMs ?? nowMs }))
     return { nowMs, evicting: evictions.map(({ claimant }) => claimant.jobId) }
   })
   expect(rounds).toMatchObject([{ evicting: [] }, { evicting: [] }, { evicting: [] }, { evicting: ['j21'] }])
@@ -146,13 +156,16 @@ test('a job evicts runs although many jobs before it find no runs that they may 
 test('the jobs behind a job that changes its lane and gets a hold at once are considered', () => {
   const great = { account: 'c', preemptable: true, restartable: true }
   const eight = all.map((id) =>
-    runOf({ ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id), placements: [placed(1_000, [id])] }),
+    makeCommittedRun({
+      ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id),
+      placements: [placed(1_000, [id])],
+    }),
   )
   const asks = { account: 'b', shape: { gpu: 1 } }
   const of = createWorld(
     snapshot({
       settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1 }),
-      lanes: [laneOf(lane('b', asks), [1, 2])],
+      lanes: [makeLaneState(lane('b', asks), [1, 2])],
       running: eight,
     }),
   )
@@ -160,7 +173,7 @@ test('the jobs behind a job that changes its lane and gets a hold at once are co
   expect([evicted(), evicted()]).toEqual([['j1'], []])
   const other = lane('b/39', { ...asks, priority: 39, overridden: true })
   of.hear(
-    heard(
+    makeReceivedChanges(
       [
         { kind: 'LEFT', jobId: 'j1', laneId: 'b' },
         { kind: 'JOINED', entry: { ...waiting('b/39', 1), runId: 'r1' } },
@@ -175,19 +188,19 @@ test('under PRIORITY a run whose eviction was withdrawn may be evicted for anoth
   const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
   const high = lane('high', { priority: 20, shape: { gpu: 8 } })
   const victim = {
-    ...runOf({ ...startOf(low, 1), placements: [placed(1_000, all)] }),
+    ...makeCommittedRun({ ...startOf(low, 1), placements: [placed(1_000, all)] }),
     leaving: true,
   }
   const of = createWorld(
     snapshot({
       nowMs: 1_000_000,
       settings: settings({ preemptLowerPriority: true }),
-      lanes: [laneOf(high, [2])],
+      lanes: [makeLaneState(high, [2])],
       running: [victim],
     }),
   )
   expect(planPass(of, { startsMax: 10 }).evictions).toEqual([])
-  of.hear(heard([{ kind: 'RUN', runId: victim.runId, running: { ...victim, leaving: false } }]))
+  of.hear(makeReceivedChanges([{ kind: 'RUN', runId: victim.runId, running: { ...victim, leaving: false } }]))
   expect(planPass(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
 
@@ -197,26 +210,26 @@ describe('a job is considered as soon as a time or the end of a run lets it star
     createWorld(
       snapshot({
         settings: settings({ starvationThresholdMs: 1_000 }),
-        lanes: [laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])],
-        running: [runOf({ ...startOf(lane('busy'), 9), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
+        lanes: [makeLaneState(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])],
+        running: [makeCommittedRun({ ...startOf(lane('busy'), 9), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
         ...more,
       }),
     )
   const small = lane('small', { priority: 20, shape: { gpu: 2 } })
 
   test('a job whose waiting time moves it before a job with a planned start', () => {
-    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
-    const of = beside({ lanes: [great, laneOf(small, [0])] })
+    const great = makeLaneState(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
+    const of = beside({ lanes: [great, makeLaneState(small, [0])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
-    of.hear(heard([], { nowMs: 1_000 }))
+    of.hear(makeReceivedChanges([], { nowMs: 1_000 }))
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
   test('a job that returns to the front of its lane and is before a job with a planned start', () => {
-    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
-    const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
+    const great = makeLaneState(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
+    const of = beside({ lanes: [great, makeLaneState({ ...small, priority: 30 }, [2])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
-    of.hear(heard([{ kind: 'JOINED', entry: waiting('small', 0) }]))
+    of.hear(makeReceivedChanges([{ kind: 'JOINED', entry: waiting('small', 0) }]))
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
@@ -228,9 +241,12 @@ describe('a job is considered as soon as a time or the end of a run lets it star
       snapshot({
         settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, rules }),
         nodes: [n8('n1'), node('n2', { devices: gpus(h100) })],
-        lanes: [laneOf(lane('great', { shape: { gpu: 2 } }), [1])],
+        lanes: [makeLaneState(lane('great', { shape: { gpu: 2 } }), [1])],
         running: [
-          runOf({ ...startOf(lane('busy', { shape: { gpu: 4 } }), 9), placements: [placed(1_000, [4, 5, 6, 7])] }),
+          makeCommittedRun({
+            ...startOf(lane('busy', { shape: { gpu: 4 } }), 9),
+            placements: [placed(1_000, [4, 5, 6, 7])],
+          }),
         ],
         holds: [{ id: 'hold_1', jobId: 'j1', placements: [placed(1_000, [0, 1])], sinceMs: 0, backfilledOn: null }],
       }),
@@ -242,7 +258,7 @@ describe('a job is considered as soon as a time or the end of a run lets it star
 
   test('a job that may evict a run whose earlier eviction was withdrawn', () => {
     const victim = (sequence: number, gpuIds: readonly number[]) =>
-      runOf({
+      makeCommittedRun({
         ...startOf(lane(`v${sequence}`, { account: 'c', preemptable: true, shape: { gpu: 4 } }), sequence),
         placements: [placed(1_000, gpuIds)],
       })
@@ -250,9 +266,9 @@ describe('a job is considered as soon as a time or the end of a run lets it star
       snapshot({
         settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, maxPreemptionsPerMinute: 1 }),
         lanes: [
-          laneOf(lane('a', { shape: { gpu: 4 } }), [1]),
-          laneOf(lane('b', { shape: { gpu: 4 } }), [2]),
-          laneOf(lane('d', { shape: { gpu: 1 } }), [3]),
+          makeLaneState(lane('a', { shape: { gpu: 4 } }), [1]),
+          makeLaneState(lane('b', { shape: { gpu: 4 } }), [2]),
+          makeLaneState(lane('d', { shape: { gpu: 1 } }), [3]),
         ],
         running: [victim(20, [0, 1, 2, 3]), victim(21, [4, 5, 6, 7])],
       }),
@@ -261,7 +277,7 @@ describe('a job is considered as soon as a time or the end of a run lets it star
       evictions.flatMap(({ claimant, victims }) => [claimant.jobId, ...victims.map(({ running }) => running.jobId)])
     expect(evicted(planPass(of, { startsMax: 10 }))).toEqual(['j1', 'j21'])
     of.hear(
-      heard([
+      makeReceivedChanges([
         { kind: 'LEFT', jobId: 'j1', laneId: 'a' },
         { kind: 'RUN', runId: 'r21', running: null, isSpared: true },
       ]),
