@@ -215,7 +215,8 @@ describeLongConsole('the numbers on the pages of the console', (subject) => {
     await storm.blow(changes)
     const { jobs } = await api.ask<{ jobs: { nodes: { id: string }[] } }>('{ jobs(first: 1) { nodes { id } } }')
     context = await subject.openContext({ viewport: { width: 1280, height: 900 } }, { server, token: adminToken })
-    pages = new ShownPages(api, jobs.nodes[0]?.id ?? '', views)
+    storm.keptJobId = jobs.nodes[0]?.id ?? ''
+    pages = new ShownPages(api, storm.keptJobId, views)
     await pages.open(context, server.url)
   })
   afterAll(async () => {

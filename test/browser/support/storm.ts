@@ -77,6 +77,8 @@ export class Storm {
   #nodeIds: readonly string[] = []
   #submitted = 0
   readonly succeeded = new Map<Mutation, number>()
+  /** A job that is never removed by chance. */
+  keptJobId: string | undefined
 
   constructor(admin: Api, user: Api, draw: () => number) {
     this.#admin = admin
@@ -151,7 +153,8 @@ export class Storm {
     if (kind === 'node') return { nodeId: this.#pick(this.#nodeIds), state: this.#pick(nodeStates) }
     const isFinal = kind === 'retry' || kind === 'remove'
     const isDecision = kind === 'approve' || kind === 'reject'
-    const job = this.#takeJob(({ state, stateCategory }) => {
+    const job = this.#takeJob(({ id, state, stateCategory }) => {
+      if (kind === 'remove' && id === this.keptJobId) return false
       if (isFinal) return stateCategory === 'FINAL'
       if (isDecision) return state === 'BLOCKED'
       return kind === 'cancel' ? stateCategory !== 'FINAL' : stateCategory === 'WAITING'
