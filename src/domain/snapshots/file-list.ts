@@ -50,6 +50,7 @@ const lineBytesMax = 64 * 1024
 const headingBytesMax = 6 * diffBytesMax
 const listBytesMax = 32 * 1024 * 1024
 const linksMax = 40
+const piecesMax = 1_024
 const newline = 0x0a
 const sliceMs = 5
 
@@ -99,8 +100,10 @@ export async function readFileList(body: AsyncIterable<Uint8Array>, announced: A
   return { git, entries, text }
 }
 
+/** Small pieces are joined, because each also takes memory of its own. */
 async function readText(body: AsyncIterable<Uint8Array>, { files }: Announced): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
+  const joined: Uint8Array[] = []
+  let pieces: Uint8Array[] = []
   let bytes = 0
   let lines = 0
   for await (const piece of body) {
@@ -109,8 +112,11 @@ async function readText(body: AsyncIterable<Uint8Array>, { files }: Announced): 
     if (lines > files + 1) throw tooMany(files)
     if (bytes > listBytesMax) throw refuse(`has more than ${listBytesMax / 1024 ** 2} MiB`)
     pieces.push(piece)
+    if (pieces.length < piecesMax) continue
+    joined.push(Buffer.concat(pieces))
+    pieces = []
   }
-  return Buffer.concat(pieces, bytes)
+  return Buffer.concat([...joined, ...pieces], bytes)
 }
 
 /** Makes the list of files outside of a git tree. */

@@ -44,27 +44,30 @@ export class Uploads {
     const ip = findAddress(request)
     const viewer = await checkTicket(rooms.domain, { ticket, target: formatUploadTarget(target), ip })
     if (!viewer) return sendError(response, 403, 'FORBIDDEN', ticketRefusal)
+    const { socket } = request
     const release = this.#inFlight.tryAcquire(viewer.userId)
     if (!release) return sendRateLimited(response, tooMany, retryAfterSeconds)
     try {
       if (!(await useUpload(rooms.domain, target.once))) return sendError(response, 403, 'FORBIDDEN', ticketRefusal)
       this.#options.watch(viewer, response)
       cutSilentUpload(request)
-      sendJson(response, 200, await this.#store(viewer, target, request))
+      // The server reads the rest of a refused body elsewhere.
+      const body = request.iterator({ destroyOnReturn: false })
+      sendJson(response, 200, await this.#store(viewer, target, body))
     } catch (error) {
       if (error instanceof InvalidInput) sendError(response, 400, 'BAD_REQUEST', error.message)
       else if (error instanceof NotFound) sendError(response, 404, 'NOT_FOUND', error.message)
       else if (!request.destroyed || request.complete) throw error
     } finally {
-      request.socket.setTimeout(0)
       release()
+      socket.setTimeout(0)
     }
   }
 
   async #store(
     viewer: Viewer,
     { snapshotId, part }: UploadTarget,
-    body: IncomingMessage,
+    body: AsyncIterable<Uint8Array>,
   ): Promise<{ missing: readonly string[]; uploadUrl: string | null }> {
     const { domain } = this.#options.rooms
     const owner = { snapshotId, userId: viewer.userId }

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { limits } from '../../../src/graphql/caller-limits.ts'
 import { DownloadServer } from '../../support/downloads.ts'
 import { mutate, type Person } from '../../support/people.ts'
 import { makeBlob, makeFileList, sha256 } from '../../support/snapshots.ts'
@@ -33,6 +34,21 @@ describe('an upload of a snapshot', () => {
     const again = await create(admin, list.announced)
     expect(again).toMatchObject({ uploadUrl: null, snapshot: { id: made.snapshot.id } })
     expect(again.snapshot.completedAt).not.toBeNull()
+  })
+
+  it('refuses lists as they arrive, and takes others afterwards', async () => {
+    const by = await world.researcher('sender')
+    for (let n = 0; n < limits.uploadsInFlightMax + 1; n++) {
+      const { text, announced } = listOf({ a: `a${n}`, b: 'b', c: 'c' })
+      const { uploadUrl } = await create(by, { ...announced, files: 1 })
+      expect(await put(uploadUrl, text)).toMatchObject({
+        status: 400,
+        body: { errors: [{ message: expect.stringContaining('more than the announced 1 entries') }] },
+      })
+    }
+    const list = newList()
+    const { uploadUrl } = await create(by, list.announced)
+    expect((await put(uploadUrl, list.text)).status).toBe(200)
   })
 
   it('does not reveal to a user which contents another user has sent', async () => {
