@@ -172,13 +172,16 @@ async function storeLarge(
 }
 
 /**
- * Does not change a blob that is complete although the response of the database was lost. The row may already be
- * removed together with its object, which the store may have written later.
+ * Leaves a blob alone that is complete after all, because the answer of the database was lost: its row decides once no
+ * other statement holds it. The row may be removed already, with its object, and the object may have been stored only
+ * afterwards.
  */
-const abandonSql = `
-WITH abandoned AS (UPDATE blob SET snapshot_id = NULL WHERE id = $1 AND NOT complete)
+export const abandonSql = `
+WITH abandoned AS (
+  UPDATE blob SET snapshot_id = CASE WHEN complete THEN snapshot_id END WHERE id = $1 RETURNING complete
+)
 INSERT INTO removed_object (key) SELECT $2
-WHERE $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM blob WHERE id = $1 AND complete)
+WHERE $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM abandoned WHERE complete)
 ON CONFLICT (key) DO UPDATE SET remove_at = excluded.remove_at`
 
 /** Yields the content of a file in chunks. Throws InvalidInput at its end if it differs from the list. */

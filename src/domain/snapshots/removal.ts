@@ -26,7 +26,10 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
   await removeObjects(domain)
 }
 
-/** After a restore without chunks: marks snapshots that lack blobs as incomplete, so that no new job can use them. */
+/**
+ * After a restore without chunks: marks snapshots that lack blobs as incomplete, so that no new job can use them. They
+ * keep the ids of blobs that exist.
+ */
 export async function forgetContents(sql: Sql): Promise<void> {
   await sql.query('DELETE FROM blob WHERE object_key IS NULL')
   await sql.query(`UPDATE snapshot s SET completed_at = NULL, blobs = ARRAY(SELECT b.id FROM blob b WHERE b.id = ANY(s.blobs))

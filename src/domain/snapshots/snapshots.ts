@@ -322,13 +322,15 @@ stored AS (
 SELECT place FROM named WHERE id IS NULL ORDER BY place`
 
 /**
- * Adds the sent blobs to those that the server had, if they complete the list. Otherwise a blob is missing or belongs
- * to another snapshot, and each hash is looked up, which takes ten times as long for 50,000 files.
+ * Adds the blobs that were sent for a snapshot to those that the server had, if together they are as many as the list
+ * names. Otherwise one is missing, another snapshot has it, or this snapshot is complete already. Looking up each hash
+ * takes longer.
  */
 const nameSentSql = `
 WITH held AS MATERIALIZED (
   SELECT ARRAY(
-    SELECT unnest(blobs) FROM snapshot WHERE id = $1 UNION SELECT id FROM blob WHERE snapshot_id = $1 AND complete
+    SELECT b.id FROM snapshot s JOIN blob b ON b.id = ANY(s.blobs) AND b.complete WHERE s.id = $1
+    UNION SELECT id FROM blob WHERE snapshot_id = $1 AND complete
   ) AS blobs
 )
 UPDATE snapshot SET blobs = held.blobs FROM held

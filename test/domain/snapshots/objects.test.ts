@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { readArchive } from '../../../src/domain/snapshots/archive.ts'
-import { storePack } from '../../../src/domain/snapshots/blobs.ts'
+import { abandonSql, storePack } from '../../../src/domain/snapshots/blobs.ts'
 import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import { S3Objects } from '../../../src/platform/object-store.ts'
@@ -12,6 +12,7 @@ import { Unavailable } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { openS3 } from '../../support/s3.ts'
 import { limits, makeBlob, makeBody, makeFileList, storeSnapshot } from '../../support/snapshots.ts'
+import { until } from '../../support/until.ts'
 
 /** Contents of large files in a bucket of S3. */
 
@@ -170,6 +171,27 @@ describe('a snapshot with large files', () => {
     await join(objects.get(key))
     await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')
+  })
+
+  it('keeps an object whose blob becomes complete while its upload is abandoned', async () => {
+    const ann = await newUser()
+    await storeSnapshot(domain, ann, { large: randomBytes(400_000) })
+    const [key = ''] = await keysOf(ann)
+    await sql.query('UPDATE blob SET complete = false WHERE object_key = $1', [key])
+    const [blob] = await sql.query<{ id: number }>('SELECT id FROM blob WHERE object_key = $1', [key])
+    const abandoned = await domain.db.transaction(async (tx) => {
+      await tx.query('UPDATE blob SET complete = true WHERE id = $1', [blob?.id])
+      const waits = sql.query(abandonSql, [blob?.id, key])
+      await until(async () => (await sql.query(`SELECT FROM pg_locks WHERE NOT granted`)).length > 0, {
+        what: 'the statement waits for the row',
+      })
+      return { waits }
+    })
+    await abandoned.waits
+    expect(await sql.query('SELECT FROM removed_object WHERE key = $1', [key])).toEqual([])
+    expect(
+      await sql.query('SELECT FROM blob WHERE object_key = $1 AND complete AND snapshot_id IS NOT NULL', [key]),
+    ).toHaveLength(1)
   })
 
   it('is deleted although the object of another snapshot cannot be deleted', async () => {

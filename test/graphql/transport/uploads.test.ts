@@ -39,7 +39,7 @@ describe('an upload of a snapshot', () => {
   it('refuses lists as they arrive, and takes others afterwards', async () => {
     const by = await world.researcher('sender')
     for (let n = 0; n < limits.uploadsInFlightMax + 1; n++) {
-      const { text, announced } = listOf({ a: `a${n}`, b: 'b', c: 'c' })
+      const { text, announced } = makeFileList({ a: `a${n}`, b: 'b', c: 'c' })
       const { uploadUrl } = await create(by, { ...announced, files: 1 })
       expect(await put(uploadUrl, text)).toMatchObject({
         status: 400,
