@@ -76,7 +76,7 @@ export function Field({ label, help, path, children }: FieldProps) {
       )}
       {violations.length > 0 && (
         <small id={`${id}-error`} className={styles.error} role="alert">
-          {violations.map(({ message }) => message).join(' ')}
+          {formatServerText(violations.map(({ message }) => message).join(' '))}
         </small>
       )}
     </div>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useOutage } from '../ground/connection.ts'
 import { Button } from './button.tsx'
 import styles from './page-states.module.css'
+import { formatServerText } from './server-text.ts'
 
 /** What a page shows instead of its data: loading, empty, failed, forbidden, gone. */
 
@@ -53,7 +54,7 @@ const describe = (failure: unknown) =>
   failure instanceof RequestFailed
     ? {
         title: titles[failure.code] ?? 'This could not be read',
-        text: failure.message,
+        text: formatServerText(failure.message),
         id: failure.requestId,
         isRepeated: failure.retryable,
       }

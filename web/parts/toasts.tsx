@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { createStore } from '../ground/store.ts'
 import { Button } from './button.tsx'
+import { formatServerText } from './server-text.ts'
 import styles from './toasts.module.css'
 
 interface Toast {
@@ -36,7 +37,7 @@ export function Toasts() {
     <section className={styles.toasts} aria-live="polite" aria-label="Notes">
       {shown.map(({ id, content, isTrouble }) => (
         <div key={id} className={styles.toast} data-trouble={isTrouble}>
-          <div>{content}</div>
+          <div>{isTrouble && typeof content === 'string' ? formatServerText(content) : content}</div>
           <Button look="quiet" aria-label="Dismiss" onClick={() => dismiss(id)}>
             <X size={14} />
           </Button>

@@ -4,6 +4,7 @@ import { type Confirmation, closeLayer, type PartialResult } from '../ground/lay
 import { Button } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { formatCount, plural } from '../parts/format.ts'
+import { formatServerText } from '../parts/server-text.ts'
 import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
@@ -69,7 +70,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
           {command !== null && <CommandBox command={command} />}
           {refusal !== null && (
             <p className={styles.refusal} role="alert">
-              {refusal}
+              {formatServerText(refusal)}
             </p>
           )}
           <div className={styles.buttons}>
@@ -95,7 +96,7 @@ const Result = ({ title, result: { done, refused } }: { title: string; result: P
       <ul className={styles.jobs}>
         {refused.slice(0, jobsShownMax).map(({ id, name, message }) => (
           <li key={id} className={styles.refused}>
-            <strong>{name}</strong> {message}
+            <strong>{name}</strong> {formatServerText(message)}
           </li>
         ))}
         {refused.length > jobsShownMax && <li>and {formatCount(refused.length - jobsShownMax)} more</li>}

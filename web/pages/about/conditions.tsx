@@ -1,5 +1,6 @@
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import type { AboutServerQuery } from '../../generated/graphql.ts'
+import { formatServerText } from '../../parts/server-text.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './about.module.css'
 
@@ -65,7 +66,7 @@ function ConditionItem({ condition }: { condition: Condition }) {
           <dd>
             <ul>
               {evidence.map((text) => (
-                <li key={text}>{text}</li>
+                <li key={text}>{formatServerText(text)}</li>
               ))}
             </ul>
           </dd>

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { plural } from '../../parts/format.ts'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { FailedInline } from '../../parts/page-states.tsx'
+import { formatServerText } from '../../parts/server-text.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './about.module.css'
 
@@ -41,7 +42,7 @@ export function DataCheck() {
         <ul className={styles.findings}>
           {result.findings.map(({ rule, message, objectId }) => (
             <li key={`${rule} ${objectId} ${message}`}>
-              <strong>{rule}</strong> {message} {objectId && <ObjectLink id={objectId} />}
+              <strong>{rule}</strong> {formatServerText(message)} {objectId && <ObjectLink id={objectId} />}
             </li>
           ))}
         </ul>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { AboutServerQuery } from '../../generated/graphql.ts'
 import { Empty } from '../../parts/page-states.tsx'
+import { formatServerText } from '../../parts/server-text.ts'
 import styles from './about.module.css'
 
 type Executor = AboutServerQuery['system']['executors'][number]
@@ -33,7 +34,7 @@ function ExecutorItem({ executor }: { executor: Executor }) {
         {backendVersion && <span>version {backendVersion}</span>}
         <span className={available ? styles.good : styles.trouble}>{available ? 'available' : 'unavailable'}</span>
       </p>
-      {message && <p className={styles.message}>{message}</p>}
+      {message && <p className={styles.message}>{formatServerText(message)}</p>}
       <details className={styles.fields}>
         <summary>
           {specFields.length} fields{launchers.length > 0 && `, launchers ${launchers.join(', ')}`}

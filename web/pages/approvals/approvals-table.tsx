@@ -3,7 +3,7 @@ import { type MouseEvent, useEffect, useRef } from 'react'
 import type { PageSearch } from '../../ground/page-search.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
-import { nameJob } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { isControl } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
@@ -98,7 +98,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
           {requestedBy.displayName ?? requestedBy.name}
         </Link>
       </td>
-      <td className={styles.secondary} title={row.reason}>
+      <td className={styles.secondary} title={formatServerText(row.reason)}>
         {rule ? (
           <Link to="/approvals" search={{ ...search, rule: rule.id, approval: undefined }}>
             {rule.name}

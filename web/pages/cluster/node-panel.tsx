@@ -5,7 +5,7 @@ import { useNow } from '../../ground/server-clock.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { formatBytes, formatClock, formatDuration, formatTenth, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
-import { nameJob } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -68,7 +68,7 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
     ],
     ['Since', state === 'READY' ? null : <Time key="since" at={stateAt} />],
     ['By', state === 'READY' ? null : details?.stateBy?.name],
-    ['Why', because],
+    ['Why', because && formatServerText(because)],
     ['Until', backsOffUntil && <Time key="until" at={backsOffUntil} />],
     ['Held for', hold && (hold.job ? <JobLink job={hold.job} /> : 'a job that you may not see')],
     ['GPUs', gpus.length > 0 && `${used} of ${gpus.length} in use: ${describeModel(node)}`],

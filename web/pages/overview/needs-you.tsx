@@ -10,9 +10,9 @@ import { useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
-import { nameJob } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
-import { describeEnd } from '../../parts/states.ts'
+import { describeEnd, describeInfo } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './overview.module.css'
 
@@ -55,7 +55,7 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
             search={{ node: node.name }}
             when={node.backsOffUntil && <Time at={node.backsOffUntil} />}
           >
-            {node.name} <span className={styles.faint}>{node.trouble}</span>
+            {node.name} <span className={styles.faint}>{formatServerText(node.trouble)}</span>
           </Item>
         ))}
         {unseen.slice(0, failedShown).map((job) => (
@@ -66,7 +66,7 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
             when={job.finishedAt && <Time at={job.finishedAt} />}
           >
             {nameJob(job)}{' '}
-            <span className={styles.faint} title={job.stateInfo ?? undefined}>
+            <span className={styles.faint} title={describeInfo(job.stateInfo) ?? undefined}>
               {describeEnd(job)}
             </span>
           </Item>

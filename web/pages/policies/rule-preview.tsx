@@ -5,7 +5,7 @@ import { useResource } from '../../ground/resource.ts'
 import { useSettled } from '../../ground/settled.ts'
 import { plural } from '../../parts/format.ts'
 import { isRefused } from '../../parts/refusal.ts'
-import { nameJob } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import styles from './policies.module.css'
 
@@ -25,7 +25,7 @@ export function RulePreview({ condition, exemptLevels }: RulePreviewProps) {
   })
   if (failure) return <p className={styles.preview}>No preview: {failure.message}</p>
   if (!value) return <p className={styles.preview}>Comparing with the last jobs…</p>
-  if (isRefused(value)) return <p className={styles.preview}>No preview: {value.message}</p>
+  if (isRefused(value)) return <p className={styles.preview}>No preview: {formatServerText(value.message)}</p>
   const { matchedCount, consideredCount, jobs } = value
   return (
     <section className={styles.preview} aria-label="Preview" aria-live="polite">

@@ -8,6 +8,7 @@ import { useQuery } from '../../ground/resource.ts'
 import { Button, buttonClasses, Key } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
 import { Empty, Loading } from '../../parts/page-states.tsx'
+import { formatServerText } from '../../parts/server-text.ts'
 import { fillReferences, parseSweep } from './combinations.ts'
 import { type Draft, saveDraft } from './draft.ts'
 import { readChoices } from './form-subject.ts'
@@ -153,7 +154,7 @@ function BrokenText({ text, marks }: { text: string; marks: readonly Mark[] }) {
 function summarize({ preview, refusal, violations }: DryRun): string {
   if (preview) return preview.idempotentJob ? 'Submitted already' : formatOutcome(preview)
   if (violations.length > 0) return `${plural(violations.length, 'value')} to correct`
-  return refusal?.message ?? ''
+  return formatServerText(refusal?.message ?? '')
 }
 
 interface SubmitBarProps {
@@ -173,7 +174,7 @@ function SubmitBar({ submission, summary, count, isReady, isKept, onNewKey }: Su
     <footer className={styles.foot}>
       {trouble && (
         <p className={styles.trouble} role="alert">
-          {trouble.message}
+          {formatServerText(trouble.message)}
           {trouble.isConflict && (
             <Button look="quiet" onClick={onNewKey}>
               Make it a new job

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { toFailure } from '../../../ground/to-failure.ts'
 import { Button } from '../../../parts/button.tsx'
 import { useCanvasColors } from '../../../parts/canvas-colors.ts'
+import { formatServerText } from '../../../parts/server-text.ts'
 import ownCss from './terminal.css?inline'
 import { runTerminal, type TerminalState } from './terminal-session.ts'
 
@@ -139,7 +140,7 @@ function describe(state: TerminalState): string {
     case 'CUT':
       return 'Reconnecting…'
     case 'REFUSED':
-      return state.message
+      return formatServerText(state.message)
     case 'ENDED':
       return state.exitCode === null ? (state.reason ?? 'Ended') : `Ended with exit code ${state.exitCode}`
   }
