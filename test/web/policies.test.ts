@@ -6,7 +6,7 @@ import {
   type LimitUse,
   listExceeding,
 } from '../../web/features/policies/limit-effects.ts'
-import { describeQuotaEffect, describeScope } from '../../web/pages/policies/quota-texts.ts'
+import { describeQuotaEffect, describeScope, formatAmount } from '../../web/features/policies/quota-texts.ts'
 import { describeHeld } from '../../web/pages/policies/reserved-nodes.ts'
 
 const use: LimitUse = {
@@ -61,6 +61,12 @@ it('describeQuotaEffect describes the effect of a quota', () => {
   expect(describeScope({ kind: 'TEAM', name: 'ml' })).toBe('team ml')
 })
 
+it('a quota by cost is shown in the currency of the pools', () => {
+  expect(formatAmount('COST_PER_DAY', 1_234.5, 'EUR')).toBe('EUR\u00A01,234.50')
+  expect(formatAmount('COST_PER_MONTH', 50, null)).toBe('50.00')
+  expect(formatAmount('JOBS_PER_DAY', 1_234, 'EUR')).toBe('1,234')
+})
+
 const none = {
   costAbove: null,
   executor: null,
@@ -81,8 +87,8 @@ it('the condition of a rule is not changed by its form, and is described in word
   ]
   for (const condition of conditions)
     expect({ ...none, ...toCondition(toConditionDraft(condition)) }).toEqual(condition)
-  expect(conditions.map(describeCondition)).toEqual([
-    'costs more than 50',
+  expect(conditions.map((each) => describeCondition(each, 'EUR'))).toEqual([
+    'costs more than EUR\u00A050.00',
     'is not the first job of its user',
     'is of a user who is not lead or admin',
     'is named ^train-[0-9]+$',

@@ -1,5 +1,5 @@
 import type { ApprovalConditionInput, Executor, RuleItemFragment, UserLevel } from '../../generated/graphql.ts'
-import { formatCount } from '../../parts/format.ts'
+import { formatCount, formatMoney } from '../../parts/format.ts'
 
 /** The kinds of conditions. A rule has one condition. */
 export type ConditionKind = keyof RuleItemFragment['condition']
@@ -65,10 +65,10 @@ export function toCondition({ kind, text, levels }: ConditionDraft): ApprovalCon
   return { name: value }
 }
 
-/** "costs more than 50". */
-export function describeCondition(condition: RuleItemFragment['condition']): string {
+/** "costs more than EUR 50.00". */
+export function describeCondition(condition: RuleItemFragment['condition'], currency: string | null): string {
   const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name } = condition
-  if (costAbove !== null) return `costs more than ${formatCount(costAbove)}`
+  if (costAbove !== null) return `costs more than ${formatMoney({ amount: costAbove, currency })}`
   if (hardware !== null) return `may get ${hardware}`
   if (executor !== null) return `runs on ${executor.toLowerCase()}`
   if (levelNotIn !== null) return `is of a user who is not ${levelNotIn.map((each) => each.toLowerCase()).join(' or ')}`

@@ -11,7 +11,7 @@ import { Button, Key } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatMoney } from '../../parts/format.ts'
 import { Empty, NotRead } from '../../parts/page-states.tsx'
-import { nameJob } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
@@ -62,7 +62,7 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
       )}
       <Facts
         facts={[
-          ['Why', reason],
+          ['Why', formatServerText(reason)],
           [
             'Who',
             <span key="who">
@@ -94,7 +94,7 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
           ['If approved', approval.status === 'PENDING' && describeStart(approval)],
         ]}
       />
-      {approval.rule && <RuleFacts rule={approval.rule} />}
+      {approval.rule && <RuleFacts rule={approval.rule} currency={job.pool.rates?.currency ?? null} />}
       <RequesterFacts approval={approval} />
       <section className={styles.part}>
         <h3>Spec</h3>
@@ -118,8 +118,8 @@ function describeStart({ job }: WholeApproval): string {
   const fit = job.scheduling?.fit
   if (!fit) return 'The scheduler has not considered the job yet.'
   if (fit.freeNow) return 'Could start now: its resources are free.'
-  if (!fit.couldEverFit) return `Could never start: ${fit.missing.join('; ')}`
-  return `Would wait: ${fit.missing.join('; ')}`
+  if (!fit.couldEverFit) return `Could never start: ${formatServerText(fit.missing.join('; '))}`
+  return `Would wait: ${formatServerText(fit.missing.join('; '))}`
 }
 
 /** The form that approves or rejects a request. A rejection needs a reason. */

@@ -59,11 +59,17 @@ export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
 }
 
 /** The approval rule that blocks the job. */
-export const RuleFacts = ({ rule: { name, condition, exemptLevels } }: { rule: RuleItemFragment }) => (
+export const RuleFacts = ({
+  rule: { name, condition, exemptLevels },
+  currency,
+}: {
+  rule: RuleItemFragment
+  currency: string | null
+}) => (
   <section className={styles.part}>
     <h3>Rule {name}</h3>
     <p>
-      A job that {describeCondition(condition)} needs an approval
+      A job that {describeCondition(condition, currency)} needs an approval
       {exemptLevels.length > 0 && `, except of the level ${exemptLevels.join(', ').toLowerCase()}`}.
     </p>
   </section>

@@ -1,4 +1,5 @@
 import { type ConditionDraft, conditionKinds, conditionTexts } from '../../features/policies/conditions.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
 import { levels } from '../../ground/permissions.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/form.tsx'
@@ -11,6 +12,7 @@ interface ConditionFieldsProps {
 export function ConditionFields({ draft, onChange }: ConditionFieldsProps) {
   const { kind, text } = draft
   const { title, help, input } = conditionTexts[kind]
+  const currency = useCurrency()
   const set = (value: string) => onChange({ ...draft, text: value })
   return (
     <>
@@ -44,7 +46,7 @@ export function ConditionFields({ draft, onChange }: ConditionFieldsProps) {
       {(input === 'text' || input === 'number') && (
         <TextField
           label={title}
-          help={help}
+          help={kind === 'costAbove' && currency ? `In ${currency}. ${help}` : help}
           path="condition"
           type={input}
           {...(input === 'number' && { min: 0, step: kind === 'costAbove' ? 'any' : 1 })}

@@ -1,5 +1,16 @@
 import { toScopeInput } from '@berth-jobs/berth/client'
 import {
+  describeQuotaEffect,
+  describeScope,
+  formatAmount,
+  isCost,
+  type QuotaScope,
+  quotaActions,
+  quotaScopes,
+  quotaTypes,
+} from '../../features/policies/quota-texts.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
+import {
   ChangeQuotaDocument,
   MakeQuotaDocument,
   OneQuotaDocument,
@@ -16,15 +27,6 @@ import { Form, type Refusal, SelectField, TextField } from '../../parts/form.tsx
 import type { FormCallbacks } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import {
-  describeQuotaEffect,
-  describeScope,
-  formatAmount,
-  type QuotaScope,
-  quotaActions,
-  quotaScopes,
-  quotaTypes,
-} from './quota-texts.ts'
 import { readQuotaUse } from './quota-use.ts'
 
 export const readQuota = createNodeReader(OneQuotaDocument, 'Quota')
@@ -45,8 +47,8 @@ const toDraft = (quota: QuotaItemFragment | null): Draft => ({
   limit: quota ? String(quota.limit) : '',
 })
 
-const toValues = ({ limit, action }: Pick<QuotaItemFragment, 'limit' | 'action'>) => ({
-  limit: formatAmount(limit),
+const toValues = ({ type, limit, action }: QuotaItemFragment) => ({
+  limit: formatAmount(type, limit, null),
   effect: quotaActions[action],
 })
 
@@ -159,13 +161,14 @@ function LimitFields({ draft, set }: FieldsProps) {
     { isOff: name === '' },
   )
   const limit = Number(draft.limit)
+  const currency = useCurrency()
   const effect =
     use && draft.limit !== '' && Number.isFinite(limit) ? describeQuotaEffect(draft.action, limit, use) : null
   return (
     <>
       <TextField
         label="At most"
-        help={effect}
+        help={effect ?? (isCost(draft.type) && currency && `In ${currency}.`)}
         path="limit"
         type="number"
         min={0}

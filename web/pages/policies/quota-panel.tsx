@@ -1,4 +1,6 @@
 import { Link } from '@tanstack/react-router'
+import { describeScope, formatAmount, quotaActions, quotaTypes } from '../../features/policies/quota-texts.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
 import { type QuotaItemFragment, RemoveQuotaDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
@@ -13,7 +15,6 @@ import { Time } from '../../parts/time.tsx'
 import { UseBar } from '../../parts/use-bar.tsx'
 import styles from './policies.module.css'
 import { QuotaForm, readQuota } from './quota-form.tsx'
-import { describeScope, formatAmount, quotaActions, quotaTypes } from './quota-texts.ts'
 import { readQuotaUse } from './quota-use.ts'
 
 const everyMs = 10_000
@@ -21,6 +22,7 @@ const nearestMax = 8
 
 export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
   const may = useMay()
+  const currency = useCurrency()
   const found = useResource(`quota ${id}`, (signal) => readQuota(id, signal), { everyMs })
   return (
     <ObjectPanel
@@ -37,7 +39,7 @@ export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
             facts={[
               ['Of', <ScopeLink key="of" scope={quota.scope} />],
               ['Counts', quotaTypes[quota.type]],
-              ['At most', formatAmount(quota.limit)],
+              ['At most', formatAmount(quota.type, quota.limit, currency)],
               ['Beyond it', `A submission ${quotaActions[quota.action]}.`],
               ['Created', <Time key="created" at={quota.createdAt} />],
               ['Id', <code key="id">{quota.id}</code>],
@@ -46,7 +48,7 @@ export function QuotaPanel({ id, ...ends }: PanelCallbacks & { id: string }) {
           {may('JOB_VIEW_ALL') && <Nearest quota={quota} />}
           {may('QUOTA_WRITE') && (
             <Buttons>
-              <Button onClick={() => confirmDelete(quota, deleted)}>Delete…</Button>
+              <Button onClick={() => confirmDelete(quota, currency, deleted)}>Delete…</Button>
             </Buttons>
           )}
         </>
@@ -72,7 +74,7 @@ function Nearest({ quota }: { quota: QuotaItemFragment }) {
         facts={shown.map(([name, used]) => [
           name,
           <span key={name} className={styles.row}>
-            <UseBar label={name} used={used} limit={quota.limit} format={formatAmount} />
+            <UseBar label={name} used={used} limit={quota.limit} />
             {quota.scope.kind !== 'TEAM' && (
               <Link to="/jobs" search={quota.scope.kind === 'ACCOUNT' ? { account: name } : { user: name }}>
                 jobs
@@ -85,10 +87,10 @@ function Nearest({ quota }: { quota: QuotaItemFragment }) {
   )
 }
 
-function confirmDelete(quota: QuotaItemFragment, onDone: () => void): void {
+function confirmDelete(quota: QuotaItemFragment, currency: string | null, onDone: () => void): void {
   confirmChange({
     title: `Delete the quota of ${describeScope(quota.scope)}?`,
-    effect: `${quotaTypes[quota.type]} beyond ${formatAmount(quota.limit)} are no longer held back by it, from the next submission on. Jobs that wait for an approval because of it keep waiting.`,
+    effect: `${quotaTypes[quota.type]} beyond ${formatAmount(quota.type, quota.limit, currency)} are no longer held back by it, from the next submission on. Jobs that wait for an approval because of it keep waiting.`,
     command: `berth quota rm ${quota.id}`,
     confirmText: 'Delete quota',
     change: async () => {

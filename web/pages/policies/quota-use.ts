@@ -1,4 +1,5 @@
 import { countJobs } from '../../features/jobs/rows/count-jobs.ts'
+import type { ScopeName } from '../../features/policies/quota-texts.ts'
 import {
   FindUsersDocument,
   type JobFilter,
@@ -8,7 +9,6 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
-import type { ScopeName } from './quota-texts.ts'
 
 interface Limited {
   type: QuotaType

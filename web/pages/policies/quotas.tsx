@@ -1,4 +1,12 @@
 import {
+  describeScope,
+  formatAmount,
+  quotaActions,
+  quotaScopes,
+  quotaTypes,
+} from '../../features/policies/quota-texts.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
+import {
   ListQuotasDocument,
   OwnQuotasDocument,
   type QuotaFilter,
@@ -16,7 +24,6 @@ import { UseBar } from '../../parts/use-bar.tsx'
 import styles from './policies.module.css'
 import { QuotaForm } from './quota-form.tsx'
 import { QuotaPanel } from './quota-panel.tsx'
-import { describeScope, formatAmount, quotaActions, quotaScopes, quotaTypes } from './quota-texts.ts'
 
 const everyMs = 10_000
 
@@ -48,7 +55,7 @@ export function Quotas() {
       list={useList(ListQuotasDocument, { filter }, (found) => found.quotas)}
       noun="quota"
       label="Quotas"
-      columns={columns}
+      columns={listColumns(useCurrency())}
       filters={<QuotaFilters search={search} onChange={change} />}
       above={<OwnQuotas />}
       clear={
@@ -94,15 +101,16 @@ const QuotaFilters = ({ search, onChange }: QuotaFiltersProps) => (
   </>
 )
 
-const columns: readonly Column<QuotaItemFragment>[] = [
+const listColumns = (currency: string | null): readonly Column<QuotaItemFragment>[] => [
   { title: 'Of', cell: ({ scope }) => describeScope(scope) },
   { title: 'Counts', cell: ({ type }) => quotaTypes[type] },
-  { title: 'At most', isNumber: true, cell: ({ limit }) => formatAmount(limit) },
+  { title: 'At most', isNumber: true, cell: ({ type, limit }) => formatAmount(type, limit, currency) },
   { title: 'A submission beyond it', isSecondary: true, cell: ({ action }) => quotaActions[action] },
 ]
 
 /** Shows the quotas that apply to the viewer with their use, nearest to the limit first. */
 function OwnQuotas() {
+  const currency = useCurrency()
   const { value } = useQuery(OwnQuotasDocument, {}, { everyMs })
   const quotas = value?.viewer.quotas ?? []
   if (quotas.length === 0) return null
@@ -115,7 +123,13 @@ function OwnQuotas() {
           .toSorted((one, other) => share(other) - share(one))
           .map(({ type, scope, used, limit, action }) => [
             `${quotaTypes[type]}${scope.kind === 'USER' ? '' : `, ${describeScope(scope)}`}, then ${quotaActions[action]}`,
-            <UseBar key={type} label={quotaTypes[type]} used={used} limit={limit} format={formatAmount} />,
+            <UseBar
+              key={type}
+              label={quotaTypes[type]}
+              used={used}
+              limit={limit}
+              format={(amount) => formatAmount(type, amount, currency)}
+            />,
           ])}
       />
     </section>

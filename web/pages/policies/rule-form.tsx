@@ -74,7 +74,7 @@ function toChange(draft: Draft, before: Draft) {
 
 const toValues = (rule: RuleItemFragment): Values => ({
   name: rule.name,
-  condition: describeCondition(rule.condition),
+  condition: describeCondition(rule.condition, null),
   priority: String(rule.priority),
   state: rule.enabled ? 'on' : 'off',
   'level required to approve': rule.requiredLevel.toLowerCase(),

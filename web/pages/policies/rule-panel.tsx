@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { describeCondition, toCondition, toConditionDraft } from '../../features/policies/conditions.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
 import {
   ChangeRuleDocument,
   PendingOfRuleDocument,
@@ -48,13 +49,14 @@ export function RulePanel({ id, ...ends }: PanelCallbacks & { id: string }) {
 
 function RuleFacts({ rule }: { rule: RuleItemFragment }) {
   const may = useMay()
+  const currency = useCurrency()
   const condition = toCondition(toConditionDraft(rule.condition))
   return (
     <>
       <Facts
         facts={[
           ['Applies', rule.enabled ? 'yes' : <span className={styles.off}>no, it is off</span>],
-          ['Matches', `a job that ${describeCondition(rule.condition)}`],
+          ['Matches', `a job that ${describeCondition(rule.condition, currency)}`],
           ['Not for', rule.exemptLevels.map((each) => each.toLowerCase()).join(', ')],
           ['Decided by', `${rule.requiredLevel.toLowerCase()} or above`],
           ['Expires after', formatDuration(rule.expiresAfterSeconds * 1_000)],
@@ -80,6 +82,7 @@ interface RuleButtonsProps {
 }
 
 function RuleButtons({ rule, onChange, onDelete }: RuleButtonsProps) {
+  const currency = useCurrency()
   const [isBusy, setBusy] = useState(false)
   const toggle = async () => {
     setBusy(true)
@@ -96,18 +99,18 @@ function RuleButtons({ rule, onChange, onDelete }: RuleButtonsProps) {
       <Button disabled={isBusy} onClick={() => void toggle()}>
         {rule.enabled ? 'Switch off' : 'Switch on'}
       </Button>
-      <Button onClick={() => void confirmDelete(rule, onDelete)}>Delete…</Button>
+      <Button onClick={() => void confirmDelete(rule, currency, onDelete)}>Delete…</Button>
     </Buttons>
   )
 }
 
-async function confirmDelete(rule: RuleItemFragment, onDone: () => void): Promise<void> {
+async function confirmDelete(rule: RuleItemFragment, currency: string | null, onDone: () => void): Promise<void> {
   const pending = await client.request(PendingOfRuleDocument, { rule: rule.id }).catch(() => null)
   const count = pending?.approvals.nodes.length ?? 0
   const requests = pending?.approvals.pageInfo.hasNextPage ? 'More than 100 requests' : plural(count, 'request')
   confirmChange({
     title: `Delete the rule ${rule.name}?`,
-    effect: `A later job that ${describeCondition(rule.condition)} needs no approval by this rule. ${requests} of it that wait${count === 1 ? 's' : ''} for a decision stay${count === 1 ? 's' : ''}.`,
+    effect: `A later job that ${describeCondition(rule.condition, currency)} needs no approval by this rule. ${requests} of it that wait${count === 1 ? 's' : ''} for a decision stay${count === 1 ? 's' : ''}.`,
     command: `berth rules rm ${rule.id}`,
     confirmText: 'Delete rule',
     change: async () => {

@@ -1,4 +1,5 @@
 import { describeCondition } from '../../features/policies/conditions.ts'
+import { useCurrency } from '../../features/policies/use-currency.ts'
 import { ListRulesDocument, type RuleItemFragment } from '../../generated/graphql.ts'
 import { useList } from '../../ground/list-pages.ts'
 import { useMay } from '../../ground/use-may.ts'
@@ -16,7 +17,7 @@ export function Rules() {
       list={useList(ListRulesDocument, {}, (found) => found.approvalRules)}
       noun="rule"
       label="Approval rules"
-      columns={columns}
+      columns={listColumns(useCurrency())}
       filters={
         <span className={styles.faint}>Tried from the highest priority down; the first that matches decides.</span>
       }
@@ -27,7 +28,7 @@ export function Rules() {
   )
 }
 
-const columns: readonly Column<RuleItemFragment>[] = [
+const listColumns = (currency: string | null): readonly Column<RuleItemFragment>[] => [
   {
     title: 'Name',
     cell: ({ name, enabled }) => (
@@ -36,7 +37,7 @@ const columns: readonly Column<RuleItemFragment>[] = [
       </>
     ),
   },
-  { title: 'A job needs an approval if it', cell: ({ condition }) => describeCondition(condition) },
+  { title: 'A job needs an approval if it', cell: ({ condition }) => describeCondition(condition, currency) },
   { title: 'By', cell: ({ requiredLevel }) => requiredLevel.toLowerCase() },
   {
     title: 'Not for',

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { describeScope, formatAmount, quotaActions, quotaTypes } from '../../features/policies/quota-texts.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { formatClock, formatCount, formatMoney, plural } from '../../parts/format.ts'
 import { formatServerText, nameJob } from '../../parts/server-text.ts'
@@ -101,6 +102,7 @@ function Prediction({ preview, count }: { preview: Preview; count: number }) {
             key={`${quota.type} ${quota.scope.kind} ${quota.scope.name} ${quota.limit}`}
             quota={quota}
             count={count}
+            currency={cost?.currency ?? null}
           />
         ))}
       </dl>
@@ -124,24 +126,27 @@ const JobLink = ({ job }: { job: { id: string; name: string | null } }) => (
   </Link>
 )
 
-function Quota({ quota, count }: { quota: Preview['quotas'][number]; count: number }) {
+interface QuotaProps {
+  quota: Preview['quotas'][number]
+  count: number
+  currency: string | null
+}
+
+function Quota({ quota, count, currency }: QuotaProps) {
   const { type, scope, limit, used, usedAfter, action } = quota
   const after = usedAfter === null ? null : used + (usedAfter - used) * count
   const isOver = after === null || after > limit
   return (
     <>
-      <dt>{toWords(type)}</dt>
+      <dt>{quotaTypes[type]}</dt>
       <dd className={isOver ? styles.over : undefined}>
-        {after === null ? 'without a bound' : formatCount(after)} of {formatCount(limit)} for{' '}
-        {scope.kind === 'USER' ? scope.name : `${scope.kind.toLowerCase()} ${scope.name}`}
-        {isOver && ` (${action.toLowerCase().replaceAll('_', ' ')})`}
+        {after === null ? 'without a bound' : formatAmount(type, after, currency)} of{' '}
+        {formatAmount(type, limit, currency)} for {scope.kind === 'USER' ? scope.name : describeScope(scope)}
+        {isOver && `: a submission ${quotaActions[action]}`}
       </dd>
     </>
   )
 }
-
-/** COST_PER_DAY → "Cost per day". */
-const toWords = (name: string) => name.charAt(0) + name.slice(1).toLowerCase().replaceAll('_', ' ')
 
 const formatGpus = (ids: readonly number[]) =>
   ids.length === 0

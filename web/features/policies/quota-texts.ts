@@ -1,6 +1,6 @@
-import { listExceeding } from '../../features/policies/limit-effects.ts'
 import type { QuotaAction, QuotaType, ScopeKind } from '../../generated/graphql.ts'
-import { formatCount } from '../../parts/format.ts'
+import { formatCount, formatMoney } from '../../parts/format.ts'
+import { listExceeding } from './limit-effects.ts'
 
 export const quotaTypes: Readonly<Record<QuotaType, string>> = {
   CONCURRENT_JOBS: 'Unfinished jobs',
@@ -39,7 +39,11 @@ export function describeScope({ kind, name }: ScopeName): string {
   return `${kind.toLowerCase()} ${name}`
 }
 
-export const formatAmount = (value: number): string => formatCount(Math.round(value * 100) / 100)
+export const isCost = (type: QuotaType): boolean => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
+
+/** Formats the limit or the use of a quota: "8", "EUR 50.00". */
+export const formatAmount = (type: QuotaType, amount: number, currency: string | null): string =>
+  isCost(type) ? formatMoney({ amount, currency }) : formatCount(amount)
 
 /** "ann is at 9 of 8: a further submission is refused." */
 export function describeQuotaEffect(action: QuotaAction, limit: number, use: ReadonlyMap<string, number>): string {
