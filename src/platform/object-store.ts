@@ -94,8 +94,8 @@ export class S3Objects implements ObjectStore {
   ): Promise<Response> {
     const signal = msMax === null ? {} : { signal: AbortSignal.timeout(msMax) }
     const send = () => this.#client.fetch(`${this.#bucket}/${path}`, { ...init, method, ...signal })
-    // The store may close an idle connection at the moment when it is used again.
-    const sendAgain = (cause: unknown) => (cause instanceof TypeError ? send() : Promise.reject(cause))
+    // The store may close an idle connection at the moment of a request.
+    const sendAgain = (error: unknown) => (isClosed(error) ? send() : Promise.reject(error))
     const answer = await send()
       .catch(sendAgain)
       .catch((cause: unknown) => {
@@ -107,6 +107,10 @@ export class S3Objects implements ObjectStore {
     throw new Unavailable(`The object store answers ${answer.status} ${code}`.trimEnd())
   }
 }
+
+const isClosed = (error: unknown) =>
+  error instanceof Error &&
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes((error.cause as { code?: string })?.code ?? '')
 
 const unescapeXml = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
 
