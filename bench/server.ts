@@ -42,7 +42,10 @@ export async function withServer(
   })
 }
 
-/** Starts the server of another revision, with its own packages. `given`: the arguments of `withServer`. */
+/**
+ * Starts the server of another revision, with its own packages. `given`: the arguments of `withServer`. The environment
+ * must name a database.
+ */
 export async function withServerOfRevision(revision: string, ...given: Parameters<typeof withServer>): Promise<void> {
   await withFolder(async (folder) => {
     const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: folder, stdio: 'inherit' })

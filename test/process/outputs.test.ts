@@ -56,7 +56,7 @@ test.each(Object.entries(kills))(
   async (what, times) => {
     let cutOff = 0
     // A fast machine may end a collection before the kill.
-    for (let tries = 0; cutOff < times && tries < 10 * times; tries++) {
+    for (let tries = 0; cutOff < times && tries < 3 * times; tries++) {
       const folder = join(server.dataDir, `work-${what}-${tries}`)
       await mkdir(folder)
       const id = await api.submit({
