@@ -7,7 +7,7 @@ import { chainOnce, createChainer } from '../../../src/domain/audit/audit-chain.
 import { verifyAudit } from '../../../src/domain/audit/audit-verify.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { createFakeClock } from '../../support/clock.ts'
-import { countQueries, passTime } from '../../support/countQueries.ts'
+import { countQueries, passTime } from '../../support/counting.ts'
 import { makeDirectory } from '../../support/directory.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
