@@ -172,10 +172,11 @@ async function changesOf(
       running: runs.get(runId) ?? null,
       isSpared: !runs.has(runId) && !evicted.has(runId),
     })
-  if (rows.some(({ kind }) => kind === 'NODES'))
-    changes.push({ kind: 'NODES', nodes: await readNodes(sql, leader.pool) })
-  if (rows.some(({ kind }) => kind === 'SETTINGS'))
-    changes.push({ kind: 'SETTINGS', settings: await readSettings(sql, leader.pool, domain.singleUser) })
+  const hasChanged = (wanted: ChangeRow['kind']) => rows.some(({ kind }) => kind === wanted)
+  // Reads the settings first, because they have the revision: if a node changes in between, the plan is refused as stale.
+  const settings = hasChanged('SETTINGS') ? await readSettings(sql, leader.pool, domain.singleUser) : null
+  if (hasChanged('NODES')) changes.push({ kind: 'NODES', nodes: await readNodes(sql, leader.pool) })
+  if (settings) changes.push({ kind: 'SETTINGS', settings })
   return changes
 }
 
