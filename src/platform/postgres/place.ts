@@ -33,8 +33,8 @@ export const getDataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
  * Chooses the account and the folder of PostgreSQL, which does not run as root. If root starts the server, PostgreSQL
- * runs as the owner of existing data, else as the user `postgres`, else as `nobody`. Its files are in the data directory,
- * or in /var/lib/berth if the account cannot enter that directory (a clone under /root).
+ * runs as the owner of existing data. Without data it runs as `postgres`, or as `nobody` if that user does not exist. The
+ * files are in the data directory, or in /var/lib/berth if the account cannot enter that directory (a clone under /root).
  */
 export async function findPlace({
   dataDir,
