@@ -3,7 +3,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { storePack } from '../snapshots/blobs.ts'
 import type { ListedFile } from '../snapshots/file-list.ts'
-import { announceFiles, storeList } from '../snapshots/snapshots.ts'
+import { announceFiles, pickFiles, storeList } from '../snapshots/snapshots.ts'
 import { attachOutputs, type OutputOrder, readOutputOrder } from './attach.ts'
 import type { FoundOutput, OutputSource } from './found.ts'
 import { createPick, type OutputLimits, Skipped } from './selection.ts'
@@ -107,7 +107,10 @@ async function storeFiles(
   const owner = { snapshotId: snapshot?.id ?? '', userId }
   const missing = !snapshot || snapshot.isComplete ? [] : await storeList(domain, owner, toStream(text))
   if (missing.length > 0) {
-    const packing: Packing = { left: findFiles(files, missing), current: null }
+    const packing: Packing = {
+      left: new Map(pickFiles(files, missing).map((file) => [file.path, file])),
+      current: null,
+    }
     try {
       await storePack(domain, owner, packFiles(source, packing))
     } catch (error) {
@@ -124,12 +127,6 @@ async function storeFiles(
 
 async function* toStream(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
-}
-
-/** Maps paths to files, one file for each hash. */
-function findFiles(files: readonly ListedFile[], hashes: readonly string[]): Map<string, ListedFile> {
-  const left = new Set(hashes)
-  return new Map(files.filter(({ sha256 }) => left.delete(sha256)).map((file) => [file.path, file]))
 }
 
 interface Packing {

@@ -3,9 +3,9 @@ import type { ReadableStream } from 'node:stream/web'
 import { createTarPacker } from 'modern-tar'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import type { Sql } from '../../platform/tx.ts'
-import { chunkBytes, readBlob, readSmallBlobs, readSnapshotEntries } from './blobs.ts'
+import { chunkBytes, readBlob, readSmallBlobs } from './blobs.ts'
 import { isFile, type SnapshotEntry } from './file-list.ts'
-import { snapshotNotFound } from './snapshots.ts'
+import { readSnapshotEntries, snapshotNotFound } from './snapshots.ts'
 
 type Entries = Iterable<SnapshotEntry> | AsyncIterable<SnapshotEntry>
 type Packer = ReturnType<typeof createTarPacker>['controller']

@@ -7,8 +7,8 @@ import { brokenConstraint, relaxed, type Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { ByteReader } from './byte-reader.ts'
-import { isFile, type ListedFile, parseList, type SnapshotEntry } from './file-list.ts'
-import { completeSnapshot, type SnapshotOwner, snapshotNotFound } from './snapshots.ts'
+import { isFile, type ListedFile } from './file-list.ts'
+import { completeSnapshot, readWantedFiles, type SnapshotOwner } from './snapshots.ts'
 
 /**
  * Stores blobs in rows of `chunkBytes`. While the pack arrives, each blob is stored in its own transactions, so an
@@ -45,8 +45,8 @@ interface Heading {
  * Throws InvalidInput with the name of the file whose blob differs from the list.
  */
 export async function storePack(domain: Domain, owner: SnapshotOwner, body: AsyncIterable<Uint8Array>): Promise<void> {
-  const entries = await readSnapshotEntries(domain.db.sql, owner)
-  const wanted = new Map(entries.filter(isFile).map((file) => [file.sha256, file]))
+  const { files, blobs } = await readWantedFiles(domain.db.sql, owner)
+  const wanted = new Map(files.filter(isFile).map((file) => [file.sha256, file]))
   const reader = new ByteReader(body)
   const writer = new BlobWriter(domain, owner)
   try {
@@ -58,14 +58,14 @@ export async function storePack(domain: Domain, owner: SnapshotOwner, body: Asyn
   } finally {
     await writer.flush() // also what arrived before a cut
   }
-  await completeSnapshot(domain, owner, entries)
+  await completeSnapshot(domain, owner, blobs)
 }
 
 function readHeading(line: Buffer, wanted: Map<string, ListedFile>): Heading {
   const [, sha256 = '', size = ''] = headingForm.exec(line.toString('latin1')) ?? []
   if (sha256 === '') throw refuse(`A blob begins with ${JSON.stringify(line.toString().slice(0, headingBytesMax))}`)
   const file = wanted.get(sha256)
-  if (!file) throw refuse(`The blob ${sha256} is not in the list of the snapshot, or was sent twice`)
+  if (!file) throw refuse(`The blob ${sha256} is not in the list of the snapshot, was sent twice, or was stored before`)
   wanted.delete(sha256)
   if (Number(size) !== file.size || file.size === 0)
     throw refuse(`${JSON.stringify(file.path)} was sent with ${size} bytes, but listed with ${file.size}`)
@@ -260,16 +260,6 @@ INSERT INTO blob_chunk (blob_id, start_offset, data)
 SELECT $1, $2::bigint + (n - 1) * ${chunkBytes},
   substring($3::bytea FROM (sum(length) OVER (ORDER BY n) - length)::int + 1 FOR length)
 FROM unnest($4::int[]) WITH ORDINALITY AS p(length, n)`
-
-/** Reads the entries of a list that is stored. */
-export async function readSnapshotEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<SnapshotEntry[]> {
-  const [row] = await sql.query<{ list: Buffer | null }>('SELECT list FROM snapshot WHERE id = $1 AND user_id = $2', [
-    snapshotId,
-    userId,
-  ])
-  if (!row?.list) throw snapshotNotFound(snapshotId)
-  return parseList(await decompress(row.list))
-}
 
 interface ChunkRow {
   hash: string

@@ -28,8 +28,6 @@ type GitFacts = NonNullable<z.output<typeof heading>['git']>
 export interface FileList {
   git: GitFacts | null
   entries: SnapshotEntry[]
-  /** The list as it was sent. */
-  text: Buffer
 }
 
 /** Properties of a list that the client announced. */
@@ -77,9 +75,8 @@ const heading = z.strictObject({
 })
 
 export const sha256Form = /^[0-9a-f]{64}$/
-/** Reads a list and compares it with the announced properties. Throws InvalidInput that names the entry. */
-export async function readFileList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
-  const text = await readText(body, announced)
+/** Compares a list with the announced properties. Throws InvalidInput that names the entry. */
+export async function readFileList(text: Buffer, announced: Announced): Promise<FileList> {
   if (hash('sha256', text) !== announced.hash) throw refuse('The list has another SHA-256 than was announced')
   const entries: SnapshotEntry[] = []
   let git: GitFacts | null = null
@@ -97,11 +94,11 @@ export async function readFileList(body: AsyncIterable<Uint8Array>, announced: A
     start = end + 1
   }
   await checkTree(entries, announced)
-  return { git, entries, text }
+  return { git, entries }
 }
 
 /** Small pieces are joined, because each also takes memory of its own. */
-async function readText(body: AsyncIterable<Uint8Array>, { files }: Announced): Promise<Buffer> {
+export async function readListText(body: AsyncIterable<Uint8Array>, { files }: Announced): Promise<Buffer> {
   const joined: Uint8Array[] = []
   let pieces: Uint8Array[] = []
   let bytes = 0

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { zstdCompress } from 'node:zlib'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
@@ -16,7 +16,9 @@ import {
   formatList,
   isFile,
   type ListedFile,
+  parseList,
   readFileList,
+  readListText,
   type SnapshotEntry,
   sha256Form,
 } from './file-list.ts'
@@ -38,6 +40,7 @@ const incompleteMax = 20
 const snapshotsMax = 100_000
 
 const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
 
 const announcement = z.strictObject({
   hash: z.string().regex(sha256Form, 'must be a SHA-256 in hexadecimal digits'),
@@ -135,7 +138,8 @@ export const readStoredBytes = (sql: Sql, userIds: readonly string[]): Promise<{
 
 const storedSql = `(
   (SELECT coalesce(sum(bytes), 0) FROM blob WHERE user_id = $1 AND complete)
-  + (SELECT coalesce(sum(coalesce(octet_length(list), 0) + coalesce(octet_length(diff), 0)), 0)
+  + (SELECT coalesce(sum(coalesce(octet_length(list), 0) + coalesce(octet_length(wanted), 0)
+      + coalesce(octet_length(diff), 0)), 0)
     FROM snapshot WHERE user_id = $1))::bigint`
 
 /** An interrupted upload counts for an hour, so that it soon makes space for others. */
@@ -220,20 +224,37 @@ export async function storeList(
   body: AsyncIterable<Uint8Array>,
 ): Promise<string[]> {
   const announced = await readAnnounced(domain.db.sql, owner)
-  const list = await readFileList(body, announced).catch(async (error) => {
+  const { packed, list } = await receiveList(body, announced).catch(async (error) => {
     if (error instanceof InvalidInput) await domain.db.sql.query(removeRefusedSql, [owner.snapshotId])
     throw error
   })
-  const text = await compress(list.text)
-  const hashes = listHashes(list.entries)
+  const { entries } = list
+  const hashes = listHashes(entries)
   return domain.db.transaction(async (sql) => {
     await lockUser(sql, owner.userId)
-    const stored = await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list)])
+    const stored = await sql.query(storeListSql, [owner.snapshotId, packed, ...listFacts(list)])
     if (stored.length === 0) await readAnnounced(sql, owner) // throws if it was removed
     const missing = await nameBlobs(sql, owner, hashes)
     if (missing.length === 0) await complete(sql, owner)
+    else await sql.query(storeWantedSql, [owner.snapshotId, await compress(formatList(pickFiles(entries, missing)))])
     return missing
   })
+}
+
+/** Checks a list while its text is compressed. */
+async function receiveList(
+  body: AsyncIterable<Uint8Array>,
+  announced: Announced,
+): Promise<{ packed: Buffer; list: FileList }> {
+  const text = await readListText(body, announced)
+  const [packed, list] = await Promise.all([compress(text), readFileList(text, announced)])
+  return { packed, list }
+}
+
+/** Returns a file for each hash. */
+export function pickFiles(entries: readonly SnapshotEntry[], hashes: readonly string[]): ListedFile[] {
+  const left = new Set(hashes)
+  return entries.filter(isFile).filter(({ sha256 }) => left.delete(sha256))
 }
 
 const listFacts = ({ git }: FileList) => [
@@ -248,6 +269,9 @@ const storeListSql = `
 UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7
 WHERE id = $1 AND completed_at IS NULL RETURNING 1`
 
+/** Lists that arrive again have the same text, and no more missing blobs. */
+const storeWantedSql = 'UPDATE snapshot SET wanted = $2 WHERE id = $1 AND completed_at IS NULL AND wanted IS NULL'
+
 /** Removes the snapshot without a list, which therefore has no blobs. The next try announces it again. */
 const removeRefusedSql = 'DELETE FROM snapshot WHERE id = $1 AND completed_at IS NULL AND list IS NULL'
 
@@ -260,29 +284,60 @@ async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): P
   return row
 }
 
+/** Reads the entries of a list that is stored. */
+export async function readSnapshotEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<SnapshotEntry[]> {
+  const [row] = await sql.query<{ list: Buffer | null }>('SELECT list FROM snapshot WHERE id = $1 AND user_id = $2', [
+    snapshotId,
+    userId,
+  ])
+  if (!row?.list) throw snapshotNotFound(snapshotId)
+  return parseList(await decompress(row.list))
+}
+
+export interface WantedFiles {
+  /** A file for each blob that the client must send. */
+  files: readonly SnapshotEntry[]
+  /** Number of blobs of the whole list. */
+  blobs: number
+}
+
+/** Returns all files of the list if the snapshot is complete. */
+export async function readWantedFiles(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<WantedFiles> {
+  const [row] = await sql.query<{ text: Buffer | null; stored: number }>(
+    `SELECT coalesce(wanted, list) AS text, CASE WHEN wanted IS NULL THEN 0 ELSE cardinality(blobs) END AS stored
+     FROM snapshot WHERE id = $1 AND user_id = $2`,
+    [snapshotId, userId],
+  )
+  if (!row?.text) throw snapshotNotFound(snapshotId)
+  const files = parseList(await decompress(row.text))
+  return { files, blobs: row.stored + listHashes(files).length }
+}
+
 /**
- * Completes a snapshot when all of its blobs are stored. Throws InvalidInput with the name of a file without its blob.
+ * Completes a snapshot when all of its blobs are stored; `blobs`: their number. Throws InvalidInput with the name of a
+ * file without its blob.
  */
-export async function completeSnapshot(
-  { db }: Domain,
-  owner: SnapshotOwner,
-  entries: readonly SnapshotEntry[],
-): Promise<void> {
-  const hashes = listHashes(entries)
+export async function completeSnapshot({ db }: Domain, owner: SnapshotOwner, blobs: number): Promise<void> {
   await db.transaction(async (sql) => {
     await lockUser(sql, owner.userId)
-    const named = await sql.query(nameSentSql, [owner.snapshotId, hashes.length])
-    const [first] = named.length > 0 ? [] : await nameBlobs(sql, owner, hashes)
-    const without = entries.find((each) => isFile(each) && each.sha256 === first)
-    if (without) throw InvalidInput.at('body', `The content of ${JSON.stringify(without.path)} is missing`)
+    const named = await sql.query(nameSentSql, [owner.snapshotId, blobs])
+    if (named.length === 0) await nameListed(sql, owner)
     await complete(sql, owner)
   })
+}
+
+async function nameListed(sql: Sql, owner: SnapshotOwner): Promise<void> {
+  const entries = await readSnapshotEntries(sql, owner)
+  const [first] = await nameBlobs(sql, owner, listHashes(entries))
+  const without = entries.find((each) => isFile(each) && each.sha256 === first)
+  if (without) throw InvalidInput.at('body', `The content of ${JSON.stringify(without.path)} is missing`)
 }
 
 /** Also removes incomplete blobs, which interrupted uploads left. */
 async function complete(sql: Sql, { snapshotId }: SnapshotOwner): Promise<void> {
   await sql.query(
-    'UPDATE snapshot SET completed_at = berth_now(), unused_since = berth_now() WHERE id = $1 AND completed_at IS NULL',
+    `UPDATE snapshot SET completed_at = berth_now(), unused_since = berth_now(), wanted = NULL
+     WHERE id = $1 AND completed_at IS NULL`,
     [snapshotId],
   )
   await sql.query(`UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1 AND NOT complete`, [snapshotId])
@@ -323,8 +378,8 @@ SELECT place FROM named WHERE id IS NULL ORDER BY place`
 
 /**
  * Adds the blobs that were sent for a snapshot to those that the server had, if together they are as many as the list
- * names. Otherwise one is missing, another snapshot has it, or this snapshot is complete already. Looking up each hash
- * takes longer.
+ * names. Otherwise one is missing, another snapshot has it, the list arrived again, or the snapshot is complete already.
+ * Looking up each hash takes longer.
  */
 const nameSentSql = `
 WITH held AS MATERIALIZED (

@@ -237,7 +237,7 @@ describe('a snapshot with large files', () => {
         },
       }),
     }
-    await expect(storePack(slow, owner, makeBody(makeBlob(large)))).rejects.toThrow('is missing')
+    await expect(storePack(slow, owner, makeBody(makeBlob(large)))).rejects.toThrow('not found')
     await join(objects.get(key))
     await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')

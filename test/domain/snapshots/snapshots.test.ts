@@ -324,4 +324,16 @@ describe('a snapshot', () => {
     await sweepSnapshots(domain)
     expect(await countBlobs(sql, ann.userId)).toBe(2)
   })
+
+  it('accepts all contents that it asked for, also after its list was sent again', async () => {
+    const ann = await newUser()
+    const list = makeFileList({ a: 'one', b: 'two', c: 'three' })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    expect(await storeList(domain, owner, makeBody(list.text))).toHaveLength(3)
+    await expect(storePack(domain, owner, makeBody(makeBlob('one')))).rejects.toThrow('"b" is missing')
+    expect(await storeList(domain, owner, makeBody(list.text))).toEqual([sha256('two'), sha256('three')])
+    await storePack(domain, owner, makeBody(makeBlob('one'), makeBlob('two'), makeBlob('three')))
+    expect(Object.keys(await readFiles(id))).toEqual(['a', 'b', 'c'])
+  })
 })
