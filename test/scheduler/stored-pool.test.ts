@@ -4,6 +4,8 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { updateLimits } from '../../src/domain/limits/limits.ts'
+import { updateNode } from '../../src/domain/machines/node-changes.ts'
+import type { Sql, TransactionOptions } from '../../src/platform/tx.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { ReceivedChanges, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
@@ -202,6 +204,39 @@ describe('a commit', () => {
     expect(await store.commit(decisions, revision)).toEqual({ kind: 'conflict' })
     expect(await Promise.all(ids.map(stateOf))).toEqual(['QUEUED', 'QUEUED'])
     await sql('DELETE FROM device_claim')
+  })
+
+  test('is stale if a node was cordoned while the settings and the nodes were read', async () => {
+    await store.load()
+    const [node] = await sql<{ id: string }>('SELECT id FROM node')
+    let isCordoned = false
+    const cordonAfterFirst = async (text: string) => {
+      if (isCordoned || !(text.includes('FROM pool WHERE name') || text.includes('n.backs_off_until'))) return
+      isCordoned = true
+      await updateNode(it.domain, it.admin, { id: node?.id, state: 'CORDONED' })
+    }
+    const { db } = it.domain
+    const interrupted: typeof db = Object.create(db, {
+      transaction: {
+        value: (work: (sql: Sql) => Promise<unknown>, options?: TransactionOptions) =>
+          db.transaction((sql) => {
+            const query: Sql['query'] = async (...args) => {
+              const rows = await sql.query<never>(...args)
+              await cordonAfterFirst(args[0])
+              return rows
+            }
+            return work({ query })
+          }, options),
+      },
+    })
+    await announceNodes(database.db.sql, 'sim')
+    await announceSettings(database.db.sql, 'sim')
+    const heard = await createStoredPool({ ...it.domain, db: interrupted }, leader).changes(nobody)
+    const settings = heard.changes.find((change) => change.kind === 'SETTINGS')?.settings
+    expect(isCordoned).toBe(true)
+    const { decisions } = await decided()
+    expect(await store.commit(decisions, settings?.revision ?? 0)).toEqual({ kind: 'stale' })
+    await updateNode(it.domain, it.admin, { id: node?.id, state: 'READY' })
   })
 
   test('a leader of an old epoch cannot read changes, commit or publish', async () => {
