@@ -7,6 +7,7 @@ import { useBerth } from './server-and-cli.ts'
 /** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
 const config = `
 audit: { headFile: heads }
+pools: [{ name: local, rates: { cpuHour: 0, gpuHour: 0, currency: EUR } }]
 approvalRules:
   - { name: expensive, condition: { costAbove: 50 } }
 `
@@ -27,12 +28,13 @@ async function submitExpensive(): Promise<string> {
 
 test('an approval rule blocks jobs, users approve and reject them, and the audit log has each step', async () => {
   expect(await json('rules')).toMatchObject([{ name: 'expensive', condition: { costAbove: 50 } }])
+  expect((await berth('rules')).stdout).toContain('costAbove EUR 50')
   const [approved, rejected] = [await submitExpensive(), await submitExpensive()]
   const waiting = await json('approve')
   expect(waiting.map(({ job }: { job: { id: string } }) => job.id)).toEqual([rejected, approved])
-  expect((await berth('approve')).stdout).toContain('Costs 60, more than 50')
+  expect((await berth('approve')).stdout).toContain('Costs EUR 60, more than EUR 50')
   const why =
-    /approval of a user of level LEAD or above until \d{4}-[\d:TZ-]+: Costs 60, more than 50 \(rule expensive\)/
+    /approval of a user of level LEAD or above until \d{4}-[\d:TZ-]+: Costs EUR 60, more than EUR 50 \(rule expensive\)/
   expect((await berth('submit', '-f', 'job.yaml', '--name', 'told')).stderr).toMatch(
     new RegExp(`job_\\w+ is BLOCKED: .*${why.source}`),
   )
@@ -88,4 +90,13 @@ test('an approval rule blocks jobs, users approve and reject them, and the audit
   const verdict = await berth('audit', 'verify')
   expect(verdict.code).toBe(1)
   expect(verdict.stdout).toContain(`The entry ${entry.seq} is missing`)
+})
+
+test('limits of quotas on cost are shown with their currency, other limits without', async () => {
+  await berth('quota', 'create', '--type', 'COST_PER_DAY', '--limit', '0.125')
+  await berth('quota', 'create', '--type', 'JOBS_PER_DAY', '--limit', '1000')
+  const { stdout } = await berth('quota', 'ls')
+  expect(stdout).toMatch(/COST_PER_DAY .* EUR 0\.125\n/)
+  expect(stdout).toMatch(/JOBS_PER_DAY .* 1000\n/)
+  expect((await berth('quota')).stdout).toMatch(/COST_PER_DAY .* EUR \d+ +EUR 0\.125\n/)
 })

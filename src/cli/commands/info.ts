@@ -10,6 +10,7 @@ import {
   formatDuration,
   formatLabels,
   formatMemory,
+  formatMoney,
   formatSheet,
   formatStart,
   formatState,
@@ -64,7 +65,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['used', usageText(run.usage)],
     ['native id', job.nativeId],
     ['progress', progressText(job)],
-    ['cost', job.cost && `${+job.cost.amount.toFixed(4)} ${job.cost.currency ?? ''}`.trim()],
+    ['cost', job.cost && formatMoney(job.cost)],
     ['depends on', job.dependencies.map((each) => `${each.job.id} (${each.job.state})`).join(', ')],
     ['retry of', job.retryOf?.id ?? null],
     [

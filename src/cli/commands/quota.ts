@@ -19,10 +19,11 @@ import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { usageError } from '../frame/exit.ts'
 import { readChoice } from '../reading/choices.ts'
+import { readCurrency } from '../reading/currency.ts'
 import { readAmount } from '../reading/numbers.ts'
 import { readEveryNode } from '../reading/pages.ts'
-import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
-import { formatScope } from '../showing/render.ts'
+import { addOutputOption, createRowPrinter, isTable, type Output, type OutputOptions } from '../showing/output.ts'
+import { formatMoney, formatScope } from '../showing/render.ts'
 
 /** Kinds of scopes that a quota can have. */
 const quotaKinds = ['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT'] as const satisfies readonly ScopeKind[]
@@ -80,21 +81,40 @@ function word(flags: string, description: string, values: object): Option {
   return new Option(flags, `${description}: ${words.join(', ')}`).argParser(readChoice(words))
 }
 
-const print = createRowPrinter<QuotaRowFragment>([
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'TYPE', cell: ({ type }) => type },
-  { title: 'ACTION', cell: ({ action }) => action },
-  { title: 'SCOPE', cell: ({ scope: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
-  { title: 'LIMIT', cell: ({ limit }) => String(limit) },
-])
+type Typed = Pick<QuotaRowFragment, 'type'>
+type FormatAmount = (amount: number, quota: Typed) => string
 
-const printUsage = createRowPrinter<QuotaUsageRowFragment>([
-  { title: 'TYPE', cell: ({ type }) => type },
-  { title: 'ACTION', cell: ({ action }) => action },
-  { title: 'OF', cell: ({ scope }) => formatScope(scope) },
-  { title: 'USED', cell: ({ used }) => String(used), style: ({ warning }) => (warning ? 'yellow' : 'green') },
-  { title: 'LIMIT', cell: ({ limit }) => String(limit) },
-])
+const costTypes: ReadonlySet<QuotaType> = new Set([QuotaType.CostPerDay, QuotaType.CostPerMonth])
+const isCost = ({ type }: Typed) => costTypes.has(type)
+
+async function amountsOf(cli: Cli, quotas: readonly Typed[], output: Output): Promise<FormatAmount> {
+  const currency = isTable(output) && quotas.some(isCost) ? await readCurrency(cli) : null
+  return (amount, quota) => (isCost(quota) ? formatMoney({ amount, currency }) : String(amount))
+}
+
+async function print(cli: Cli, quotas: readonly QuotaRowFragment[], output: Output): Promise<void> {
+  const format = await amountsOf(cli, quotas, output)
+  const printRows = createRowPrinter<QuotaRowFragment>([
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'TYPE', cell: ({ type }) => type },
+    { title: 'ACTION', cell: ({ action }) => action },
+    { title: 'SCOPE', cell: ({ scope: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
+    { title: 'LIMIT', cell: (row) => format(row.limit, row) },
+  ])
+  await printRows(cli, quotas, output)
+}
+
+async function printUsage(cli: Cli, quotas: readonly QuotaUsageRowFragment[], output: Output): Promise<void> {
+  const format = await amountsOf(cli, quotas, output)
+  const printRows = createRowPrinter<QuotaUsageRowFragment>([
+    { title: 'TYPE', cell: ({ type }) => type },
+    { title: 'ACTION', cell: ({ action }) => action },
+    { title: 'OF', cell: ({ scope }) => formatScope(scope) },
+    { title: 'USED', cell: (row) => format(row.used, row), style: ({ warning }) => (warning ? 'yellow' : 'green') },
+    { title: 'LIMIT', cell: (row) => format(row.limit, row) },
+  ])
+  await printRows(cli, quotas, output)
+}
 
 const readQuotas = ({ connection }: Cli): Promise<QuotaRowFragment[]> =>
   readEveryNode(async (page) => (await connection().request(QuotasDocument, page)).quotas)

@@ -14,9 +14,11 @@ import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { usageError } from '../frame/exit.ts'
 import { levels, readChoice, readChoices, readExecutorChoice } from '../reading/choices.ts'
+import { readCurrency } from '../reading/currency.ts'
 import { readAmount, readWhole } from '../reading/numbers.ts'
 import { readEveryNode } from '../reading/pages.ts'
-import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
+import { addOutputOption, createRowPrinter, isTable, type Output, type OutputOptions } from '../showing/output.ts'
+import { formatMoney } from '../showing/render.ts'
 
 /** Flags of a rule. Flags for the condition have the names of the fields of ApprovalConditionInput. */
 interface RuleFlags {
@@ -110,21 +112,28 @@ function readInteger(given: string): number {
   return Number(given)
 }
 
-const print = createRowPrinter<ApprovalRuleRowFragment>([
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'NAME', cell: ({ name }) => name },
-  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
-  { title: 'WHEN', cell: ({ condition }) => conditionText(condition) },
-  { title: 'EXEMPT', cell: ({ exemptLevels }) => exemptLevels.join(',') || '-' },
-  { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
-  { title: 'FOR', cell: ({ expiresAfterSeconds }) => `${expiresAfterSeconds} s` },
-  { title: 'STATE', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
-])
+async function print(cli: Cli, rules: readonly ApprovalRuleRowFragment[], output: Output): Promise<void> {
+  const hasCost = isTable(output) && rules.some(({ condition }) => condition.costAbove !== null)
+  const currency = hasCost ? await readCurrency(cli) : null
+  const printRows = createRowPrinter<ApprovalRuleRowFragment>([
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'NAME', cell: ({ name }) => name },
+    { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+    { title: 'WHEN', cell: ({ condition }) => conditionText(condition, currency) },
+    { title: 'EXEMPT', cell: ({ exemptLevels }) => exemptLevels.join(',') || '-' },
+    { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
+    { title: 'FOR', cell: ({ expiresAfterSeconds }) => `${expiresAfterSeconds} s` },
+    { title: 'STATE', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+  ])
+  await printRows(cli, rules, output)
+}
 
-const conditionText = (condition: ApprovalRuleRowFragment['condition']): string =>
+const conditionText = (condition: ApprovalRuleRowFragment['condition'], currency: string | null): string =>
   Object.entries(condition)
     .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name} ${value}`)
+    .map(
+      ([name, value]) => `${name} ${name === 'costAbove' ? formatMoney({ amount: Number(value), currency }) : value}`,
+    )
     .join()
 
 const readRules = (cli: Cli): Promise<ApprovalRuleRowFragment[]> =>

@@ -23,7 +23,14 @@ import { type Parameter, readParameter } from '../reading/sweep.ts'
 import { readSeconds } from '../reading/times.ts'
 import { decodeUtf8 } from '../reading/yaml.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
-import { formatMemory, formatScope, formatSheet, formatStart, formatStructured } from '../showing/render.ts'
+import {
+  formatMemory,
+  formatMoney,
+  formatScope,
+  formatSheet,
+  formatStart,
+  formatStructured,
+} from '../showing/render.ts'
 import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
 import { submitSweep } from './submit-sweep.ts'
 
@@ -195,7 +202,7 @@ async function writePreview(
     ['position', shown.position?.toString()],
     ['may start', formatStart(shown.estimatedStart)],
     ['approval', shown.approval?.reason],
-    ['costs at most', shown.cost && `${+shown.cost.amount.toFixed(4)} ${shown.cost.currency ?? ''}`.trim()],
+    ['costs at most', shown.cost && formatMoney(shown.cost)],
     ['quotas', shown.quotas.map(quotaText).join('; ')],
     ['preempts', preemptsText(shown)],
     ['job of the key', shown.idempotentJob?.id],

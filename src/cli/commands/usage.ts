@@ -7,7 +7,7 @@ import { readChoice } from '../reading/choices.ts'
 import { formatDecimalBytes } from '../reading/here.ts'
 import { nowMs, readPastTime } from '../reading/times.ts'
 import { addOutputOption, createRowPrinter, type OutputOptions } from '../showing/output.ts'
-import { type Column, formatDuration } from '../showing/render.ts'
+import { type Column, formatDuration, formatMoney } from '../showing/render.ts'
 
 interface UsageOptions extends OutputOptions {
   by: UsageBy
@@ -70,7 +70,7 @@ const columns: Column<Use>[] = [
     cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : formatDuration(waitP50Seconds)),
     drop: 2,
   },
-  { title: 'COST', cell: ({ cost }) => (cost ? `${rounded(cost.amount)} ${cost.currency ?? ''}`.trim() : '-') },
+  { title: 'COST', cell: ({ cost }) => (cost ? formatMoney(cost) : '-') },
 ]
 
 const print = createRowPrinter(columns)

@@ -67,6 +67,10 @@ export function formatMemory(bytes: number): string {
   return gib < 0.1 ? `${+(gib * 1_024).toFixed(2)} MiB` : `${+gib.toFixed(2)} GiB`
 }
 
+/** "EUR 4.2", "EUR 0.0017"; without a currency the amount alone. */
+export const formatMoney = ({ amount, currency }: { amount: number; currency: string | null }): string =>
+  `${currency ?? ''} ${+amount.toFixed(Math.abs(amount) < 1 ? 4 : 2)}`.trim()
+
 export const countJobs = (count: number): string => (count === 1 ? '1 job' : `${count} jobs`)
 
 const gap = '  '
