@@ -62,7 +62,7 @@ describe('a line of a terminal', () => {
   })
 
   it('shows control characters and direction marks as harmless symbols', () => {
-    expect(toPlainText('a\0b\x07c\x7fd\x9b31m')).toBe('a␀b␇c␡d⟨U+009B⟩31m')
+    expect(toPlainText('a\0b\x07c\x7fd\x9b31m')).toBe('a␀b␇c⟨U+007F⟩d⟨U+009B⟩31m')
     expect(toPlainText('\u202Etxt.exe\u2066')).toBe('⟨U+202E⟩txt.exe⟨U+2066⟩')
     expect(toPlainText('tab\tعربي <b>')).toBe('tab\tعربي <b>')
   })

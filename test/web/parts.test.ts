@@ -125,6 +125,7 @@ describe('a message of the server', () => {
     const text = `reserved from ${at.toISOString()} on, 86400 s at most`
     expect(formatServerText(text)).toBe('reserved from 31 Jan 14:20 on, 1 d 0 h at most')
     expect(formatServerText('a user of level LEAD or above')).toBe('a user of level lead or above')
+    expect(formatServerText('The job is QUEUED, not RUNNING')).toBe('The job is queued, not running')
     expect(formatServerText('expires 2026-01-31T12:00Z')).not.toContain('T12')
   })
 
