@@ -27,6 +27,8 @@ export interface Backend {
   starts(run: RunSpec): Promise<number | null>
   /** Returns the description of a run that people without access to its secrets may read. */
   readDescription?(handle: Handle): Promise<string>
+  /** Stops all traffic between the executor and the backend during the work, without closing connections. */
+  freeze?(work: () => Promise<void>): Promise<void>
   /** Number of runs that are started at once; default: 20. */
   readonly atOnce?: number
   remove?(): Promise<void>

@@ -22,7 +22,7 @@ import { confirmedMsMax, observe, untilState } from './runs.ts'
 
 /** Number of bytes sent through `cat` and back. */
 const catBytes = isWhole ? 2 ** 30 : 2 ** 23
-/** Time in which no client reads. */
+/** Time in which no client reads, or the network stands still. */
 const pauseMs = isWhole ? 30_000 : 1_000
 /** Time in which a slow machine transfers 1 GiB. */
 const caseMsMax = isWhole ? 900_000 : undefined
@@ -31,11 +31,14 @@ const togetherCount = 8
 /** A run for sessions, which all cases share. */
 class Entered {
   readonly handle: Handle
+  readonly freeze: NonNullable<Backend['freeze']>
   readonly #executor: Executor
 
-  constructor(executor: Executor, handle: Handle) {
+  /** Without `freeze` the backend is on the machine of the server. */
+  constructor(executor: Executor, handle: Handle, freeze: Backend['freeze'] = (work) => work()) {
     this.#executor = executor
     this.handle = handle
+    this.freeze = freeze
   }
 
   get state() {
@@ -149,6 +152,19 @@ const cases: Record<string, (run: Entered) => Promise<unknown>> = {
     await pause(2 * pauseMs)
     const [out, err] = await Promise.all([buffer(process.stdout), process.stderr && text(process.stderr)])
     expect([out.equals(bytes), err, await process.exitCode]).toEqual([true, 'err\n', 0])
+  },
+  async 'loses nothing while no byte passes between server and backend'(run) {
+    const [sent, later] = [randomBytes(2 ** 20), randomBytes(2 ** 20)]
+    const process = await run.open('cat; echo err >&2; exit 3')
+    const received = Promise.all([buffer(process.stdout), process.stderr && text(process.stderr)])
+    process.stdin.write(sent)
+    await once(process.stdout, 'data')
+    await run.freeze(async () => {
+      process.stdin.end(later)
+      await pause(pauseMs)
+    })
+    const [out, err] = await received
+    expect([out.equals(Buffer.concat([sent, later])), err, await process.exitCode]).toEqual([true, 'err\n', 3])
   },
   async 'ends though it has not read its input'(run) {
     const process = await run.open('head -c 3; exit 4')
@@ -271,7 +287,7 @@ export function testExec(createBackend: () => Promise<Backend>): void {
   beforeAll(async () => {
     backend = await createBackend()
     executor = await backend.open()
-    shared = executor.exec ? new Entered(executor, await start()) : null
+    shared = executor.exec ? new Entered(executor, await start(), backend.freeze) : null
   }, confirmedMsMax)
   afterAll(async () => {
     for (const handle of begun) await executor.stop(handle, 0)

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 
 /** A proxy in front of servers that cuts connections, blocks some kinds of them, and can move to another server. */
 export interface CuttingProxy {
@@ -79,4 +80,29 @@ export async function startProxy(target: string, host = '127.0.0.1'): Promise<Cu
     },
   }
   return proxy
+}
+
+/** A proxy in front of a Unix socket. `freeze` stops all traffic during the work, without closing connections. */
+export async function startFreezingProxy(target: string, path: string) {
+  let thawed: Promise<void> = Promise.resolve()
+  async function* hold(pieces: AsyncIterable<Buffer>) {
+    for await (const piece of pieces) {
+      await thawed
+      yield piece
+    }
+  }
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: target, allowHalfOpen: true })
+    for (const [from, to] of [[near, far] as const, [far, near] as const])
+      pipeline(from, hold, to).catch(() => from.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  return {
+    async freeze(work: () => Promise<void>): Promise<void> {
+      const thaw = Promise.withResolvers<void>()
+      thawed = thaw.promise
+      await work().finally(thaw.resolve)
+    },
+    close: () => void server.close(),
+  }
 }

@@ -14,6 +14,7 @@ import { hasNames } from '../../../src/executors/container/network.ts'
 import { type Executor, SessionRefused, type SnapshotTarget } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { makeDirectory } from '../../support/directory.ts'
+import { startFreezingProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
 import { contract, makeCommand, startsAt } from '../contract.ts'
 import {
@@ -40,9 +41,9 @@ if (engine === undefined)
 
 const asked = () => new Engine(engine ?? '', systemClock)
 
-const open = (directory: string) =>
+const open = (directory: string, through = engine) =>
   createContainerExecutor({
-    engine,
+    engine: through,
     directory: join(directory, 'stops'),
     environment: { PASSED: 'yes', SECRET: 'no' },
     inheritNames: ['PASSED'],
@@ -62,14 +63,19 @@ const small = makeResources({ memoryBytes: 64 * 2 ** 20 })
 describe.skipIf(engine === undefined)(`with ${engine},`, () => {
   contract('container', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    const proxy = await startFreezingProxy(new URL(engine ?? '').pathname, join(directory, 'engine.sock'))
     return {
-      open: () => open(directory),
+      open: () => open(directory, `unix://${join(directory, 'engine.sock')}`),
+      freeze: proxy.freeze,
       run(behaviour) {
         const run = makeRun({ data: ['data:/marks'], resources: small })
         return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, `/marks/${run.runId}`) } }
       },
       starts: ({ runId }) => startsAt(join(directory, runId)),
-      remove: () => clear(directory),
+      async remove() {
+        await clear(directory)
+        proxy.close()
+      },
     }
   })
 

@@ -8,7 +8,16 @@ import { until } from '../../support/until.ts'
 import { contract, makeCommand, startsAt } from '../contract.ts'
 import { clearExecutor, finishRun, makeResources, makeRun, observe, read, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
-import { backdatePlacement, image, kubeconfig, kubectl, onlyNode, readField, reportGpus } from './real-cluster.ts'
+import {
+  backdatePlacement,
+  frozen,
+  image,
+  kubeconfig,
+  kubectl,
+  onlyNode,
+  readField,
+  reportGpus,
+} from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
 /** Real pods, if the environment names a cluster. */
@@ -45,6 +54,7 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
         const run = makeRun({ data: ['data:/marks'], resources: small })
         return { ...run, spec: { ...run.spec, command: makeCommand(behaviour, `/marks/${run.runId}`) } }
       },
+      freeze: (work) => frozen('kube-apiserver', work),
       readDescription: (handle) => kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'json'),
       starts: ({ runId }) => startsAt(join(directory, runId)),
       remove: () => clear(directory),
