@@ -25,7 +25,7 @@ export async function restore(task: Task): Promise<void> {
   }).finally(line.clear)
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   process.stdout.write(
-    `restored ${rows} rows of ${manifest.takenAt} in ${formatSeconds(clock.monotonicMs() - beganMs)}\n`,
+    `restored ${rows} rows from the backup of ${manifest.takenAt} in ${formatSeconds(clock.monotonicMs() - beganMs)}\n`,
   )
   await giveDirectoryId(config.dataDir, manifest.directoryId)
   process.stdout.write(describeCheck(checked))

@@ -12,7 +12,7 @@ export const accountForm = /^[\w@+'~-]+(\.[\w@+'~-]+)*$/
 export const accountRule = "must consist of letters a–z, digits and _ @ + ' ~ -, in parts joined by single dots"
 
 /** Dots become `~`, which user names do not contain, so the account of `john` is not above that of `john.doe`. */
-export const toOwnAccount = (userName: string): string => `${people}.${userName.replaceAll('.', '~')}`
+export const toUserAccount = (userName: string): string => `${people}.${userName.replaceAll('.', '~')}`
 
 export const isAtOrBelow = (account: string, above: string): boolean =>
   account === above || account.startsWith(`${above}.`)

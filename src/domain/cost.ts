@@ -12,7 +12,7 @@ import type { JobSpec } from './spec.ts'
 export interface Rates {
   cpuHour: number
   gpuHour: number
-  /** ISO 4217 code; no currency is converted. */
+  /** ISO 4217 code. Amounts are never converted between currencies. */
   currency: string
 }
 

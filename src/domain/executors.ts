@@ -188,7 +188,7 @@ const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table
 
 export const findTraits = (executor: string): ExecutorTraits => traits.get(executor) ?? base
 
-/** true: jobs of the executor can have this field of the spec, given as its path. */
+/** true: the executor supports the field of the spec at this path, such as `resources.replicas`. */
 export function supportsField(executor: string, path: string): boolean {
   const special = specialFields.find((field) => field === path.replace(/^resources\./, ''))
   return special === undefined || findTraits(executor).honours.includes(special)

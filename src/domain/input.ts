@@ -30,7 +30,7 @@ export const portsMax = 1_024
 export const modelsMax = 64
 export const gpuIdsMax = 1_024
 export const dependenciesMax = 100
-export const exitCodesMax = 255
+export const retryExitCodesMax = 255
 
 const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
   z.array(item).max(itemsMax, `must have at most ${itemsMax.toLocaleString('en-US')} entries`)
@@ -149,7 +149,7 @@ const spec = z.strictObject({
   retry: z
     .strictObject({
       maxAttempts: positive.max(1_000, 'must be at most 1,000'),
-      onExitCodes: listOf(z.int().min(1, 'must be 1 … 255').max(255, 'must be 1 … 255'), exitCodesMax).nullish(),
+      onExitCodes: listOf(z.int().min(1, 'must be 1 … 255').max(255, 'must be 1 … 255'), retryExitCodesMax).nullish(),
     })
     .nullish(),
   customAttributes: json.nullish(),

@@ -37,7 +37,7 @@ export const encodeStreams = (streams: readonly LogStream[]): ReadonlySet<number
 const replacementBytes = 3
 /** Bytes of an escaped control character in JSON. */
 const escapeBytes = 6
-/** Leaves a margin for invalid bytes that are not evenly distributed. */
+/** The second cut uses this part of the computed size, because invalid bytes may be spread unevenly. */
 const evenly = 0.98
 
 /** Cuts a passage whose text has at most `bytesMax` bytes, even if invalid bytes became U+FFFD. */

@@ -12,7 +12,7 @@ const charactersMin = 8
 /** The output that is held back. */
 export interface HeldOutput {
   readonly bytes: Buffer
-  /** Number of the first held bytes that belong to a value whose beginning was masked. */
+  /** Number of bytes at the start of the held output that belong to a value whose mask was already written. */
   readonly covered: number
   /** Whether the output already ends with the mask of the covered bytes, so that no second mask is written. */
   readonly isAfterMask: boolean

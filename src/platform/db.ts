@@ -112,7 +112,7 @@ const connectionWaits = defineHistogram({
   buckets: requestBuckets,
 })
 
-/** Measures waits of statements, too: the pool's `query` calls `connect`. */
+/** Measures how long callers wait for a connection, also callers of `query`, because it calls `connect`. */
 function measureWaits(pool: pg.Pool) {
   type Connected = (error: Error | undefined, client?: pg.PoolClient, release?: () => void) => void
   const connect = pool.connect.bind(pool) as (then: Connected) => void

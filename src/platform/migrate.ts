@@ -25,7 +25,7 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
     address: { url },
     name: 'berth migrate',
     statementMsMax: migrationMsMax,
-    direct: false, // its statements have other limits than those of a session
+    direct: false, // omits the statement and lock timeouts of ordinary connections
   })
   client.on('error', (error) => log.warn({ err: error }, 'the connection of the migration broke'))
   await client.connect()

@@ -22,7 +22,7 @@ type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
 
 /** Serialization failure and deadlock. */
 const retryable = new Set(['40001', '40P01'])
-/** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
+/** Full-jitter back-off after failure n (from 1): random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
 const retryDelayMs = (attempt: number) => Math.random() * backOffMs(attempt, 10, 500)
 
 /** The caller may try again. The API reports it as UNAVAILABLE. */

@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { computeCountedBid, findStatedRunSeconds, type Lane } from '../domain/lanes.ts'
 import { ignoreFenced, type Leader, runAsLeader } from '../domain/leadership.ts'
-import { answerQuestion, openQuestions } from '../domain/queue/questions.ts'
+import { answerQuestion, readOpenQuestions } from '../domain/queue/questions.ts'
 import type { AskedJob, ForecastAnswer } from '../domain/submission/preview.ts'
 import { processorMs, yieldAlone } from '../platform/slices.ts'
 import type { Sql } from '../platform/tx.ts'
@@ -89,7 +89,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
     /** Answers previews one after the other, because the servers that asked wait for a short time only. */
     async answer(signal: AbortSignal): Promise<void> {
-      const questions = await openQuestions(domain, leader.pool)
+      const questions = await readOpenQuestions(domain, leader.pool)
       for (const { id, payload } of questions.filter(({ kind }) => kind === 'FORECAST')) {
         const known = copy()
         const isAutomatic = known?.settings.automatic

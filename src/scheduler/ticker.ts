@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { Fenced, type Leader } from '../domain/leadership.ts'
 import type { Processed } from '../domain/queue/plan-pools.ts'
-import { openQuestions } from '../domain/queue/questions.ts'
+import { readOpenQuestions } from '../domain/queue/questions.ts'
 import { settleAll } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
@@ -53,7 +53,7 @@ export function createTicker({ domain, leader, store, answerForecasts, publishEv
   }
 
   async function tick(): Promise<Processed> {
-    const [questions, world] = await settleAll([openQuestions(domain, leader.pool), planner.hear()])
+    const [questions, world] = await settleAll([readOpenQuestions(domain, leader.pool), planner.hear()])
     const asked = questions.some(({ kind }) => kind === 'PASS')
     continues = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null

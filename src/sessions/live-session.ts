@@ -130,7 +130,7 @@ export class LiveSession {
     this.#over.resolve()
     this.#endProcess()
     for (const line of this.#lines.values()) line.end(reason)
-    this.#options.onEnd({ reason: this.#reason ?? reason ?? 'The command is over', exitCode: this.#exitCode })
+    this.#options.onEnd({ reason: this.#reason ?? reason ?? 'The command has ended', exitCode: this.#exitCode })
   }
 
   async #runCommand(line: Line): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { type ConditionFanOut, writeConditionDeliveries } from '../domain/webhooks/condition-fan-out.ts'
+import { type ConditionEndpoint, writeConditionDeliveries } from '../domain/webhooks/condition-fan-out.ts'
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -70,7 +70,7 @@ export function createWebhookSender(domain: Domain, { webhooks, publicUrl }: Web
 class EndpointSender {
   readonly #domain: Domain
   readonly #target: WebhookTarget
-  readonly #fanOut: FanOut & ConditionFanOut
+  readonly #fanOut: FanOut & ConditionEndpoint
   readonly #poster: Poster
   readonly #abort = new AbortController()
   readonly #inFlight = new Set<Promise<void>>()

@@ -74,7 +74,7 @@ describe('a data directory that other accounts could change is rejected with the
     makeDataDirectory(join(open, 'in', 'data'), 0o700)
   })
 
-  test('unless no other account can reach the world-writable folder, as in the volume of a pod', async () => {
+  test('unless only this account can reach the world-writable folder, as in the volume of a pod', async () => {
     const volume = join(folder, 'volume')
     await mkdir(volume)
     await chmod(volume, 0o777)

@@ -4,8 +4,8 @@ import {
   findRootAccount,
   isAtOrBelow,
   listAccountsAbove,
-  toOwnAccount,
   toShareAccount,
+  toUserAccount,
 } from '../../src/domain/accounts.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { userName } from '../../src/domain/people/users.ts'
@@ -21,15 +21,15 @@ describe('accounts', () => {
     fc.assert(
       fc.property(name, name, below, (one, other, more) => {
         fc.pre(one !== other)
-        expect(isAtOrBelow(under(toOwnAccount(other), more), toOwnAccount(one))).toBe(false)
+        expect(isAtOrBelow(under(toUserAccount(other), more), toUserAccount(one))).toBe(false)
       }),
     )
-    expect(toOwnAccount('john.doe')).toBe('users.john~doe')
+    expect(toUserAccount('john.doe')).toBe('users.john~doe')
   })
 
   test('the accounts below a user or team share its fair share, unless one of them has a weight of its own', () => {
     const teams = ['ml', 'lab.one']
-    const owner = fc.oneof(name.map(toOwnAccount), fc.constantFrom(...teams))
+    const owner = fc.oneof(name.map(toUserAccount), fc.constantFrom(...teams))
     fc.assert(
       fc.property(owner, below, below, fc.boolean(), (account, one, other, weighs) => {
         const weights = weighs ? { [under(account, one)]: 2, users: 3, lab: 3 } : {}

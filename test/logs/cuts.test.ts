@@ -149,7 +149,7 @@ describe('for any output, however it is split,', () => {
     )
   })
 
-  test('pages that are read after every write return the same text of a stream, without split characters', async () => {
+  test('pages of one stream, read after every write, return its text without splitting a character', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 1, max: 20 }), async ({ stream, parts }, linesMax) => {
         const { jobId, write, finish } = await newLog()

@@ -219,7 +219,7 @@ test('gaps that do not fit on one page are spread over several pages when read b
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
 })
 
-test('a page read backwards ends before output that was stored after it was requested', async () => {
+test('a page read backwards from a cursor ends there, even if its last line has grown since', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   const head = await append(sql, await openLog(sql, runId), { pieces: [out('a\nb')], position: null, bytesMax })
   const first = await page({ jobId, lastLines: 5 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { planPools } from '../../src/domain/queue/plan-pools.ts'
-import { askMsMax, openQuestions, passMsMax } from '../../src/domain/queue/questions.ts'
+import { askMsMax, passMsMax, readOpenQuestions } from '../../src/domain/queue/questions.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { openTestDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
@@ -79,7 +79,7 @@ async function askedFor(ms: number, whoLeads = async () => {}) {
   await it.submit()
   const asked = planPools(it.domain, it.admin)
   asked.catch(() => {})
-  await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the leader is asked' })
+  await until(async () => (await readOpenQuestions(it.domain, 'sim')).length > 0, { what: 'the leader is asked' })
   await whoLeads()
   await database.moveTime(ms)
   return { asked, leader }

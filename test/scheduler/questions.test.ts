@@ -5,7 +5,7 @@ import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
-import { answerQuestion, askLeader, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
+import { answerQuestion, askLeader, forgetQuestions, readOpenQuestions } from '../../src/domain/queue/questions.ts'
 import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
 import { submitAll } from '../../src/domain/submission/submit.ts'
 import type { SubmitOutcome, Submitted } from '../../src/domain/submission/submit-group.ts'
@@ -294,7 +294,7 @@ describe('questions to the leader', () => {
     const gone = submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
     const [question] = await until(
       async () => {
-        const open = await openQuestions(it.domain, 'sim')
+        const open = await readOpenQuestions(it.domain, 'sim')
         return open.length > 0 && open
       },
       { what: 'the question is there' },
@@ -310,7 +310,7 @@ describe('questions to the leader', () => {
 
   test('are not answered by a leader of an old epoch', async () => {
     const asked = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: {} })
-    await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
+    await until(async () => (await readOpenQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     await sql('UPDATE scheduler_leader SET epoch = 2')
     await leader.tick()
     expect(await sql('SELECT answer FROM question')).toEqual([{ answer: null }])
@@ -320,7 +320,7 @@ describe('questions to the leader', () => {
 
   test('do not block other questions when one cannot be answered', async () => {
     const broken = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: { spec: 'none' } })
-    await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
+    await until(async () => (await readOpenQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     expect(await preview()).toMatchObject({ wouldBe: 'STARTING' })
     await database.moveTime(5_001)
     await expect(broken).rejects.toThrow('did not answer within 5 s')

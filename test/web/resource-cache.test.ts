@@ -125,7 +125,7 @@ it('a stream writes its values into the cache, and later views share the stream'
   expect([streams, cache.state('stream').value]).toEqual([1, 'second'])
 })
 
-it('the values that have had no view for the longest time are dropped', async () => {
+it('the cache drops the values that no view has used for the longest time', async () => {
   const facts = Array.from({ length: 70 }, createFact)
   for (const { show } of facts) {
     const leave = show()

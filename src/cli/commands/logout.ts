@@ -7,7 +7,7 @@ import { findContext } from '../login/server-choice.ts'
 export function registerLogoutCommand(program: Command, cli: Cli): void {
   program
     .command('logout')
-    .summary('forget the log-in of a context')
+    .summary('log out of a context')
     .description(
       'forget the log-in of a context, and revoke it at the OpenID provider; an API token stays valid elsewhere',
     )

@@ -15,7 +15,7 @@ import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { getJobExitCode, usageError } from '../frame/exit.ts'
 import { readExecutorChoice } from '../reading/choices.ts'
 import type { RowShape } from '../reading/fields.ts'
-import { type HereOptions, sendHere } from '../reading/here.ts'
+import { type HereOptions, uploadCurrentFolder } from '../reading/here.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { readAmount, readCount, readWhole } from '../reading/numbers.ts'
 import { buildSpec, type SpecFlags } from '../reading/spec.ts'
@@ -75,7 +75,7 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
-      spec.snapshot ??= await sendHere(cli, options)
+      spec.snapshot ??= await uploadCurrentFolder(cli, options)
       const { sweep } = options
       if (sweep) return submitSweep(cli, spec, { ...options, sweep })
       await send(cli, spec, options)

@@ -54,7 +54,7 @@ export async function mutate<Answer extends object, Input>(
   throw createStop(result, nextIfMissing)
 }
 
-/** Returns the success of a result; throws a Stop for a problem. */
+/** Returns the result if its type is `name`; throws a Stop for a problem. */
 export function expectSuccess<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,

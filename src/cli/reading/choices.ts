@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { Executor, Permission, type UserLevel } from '../../client/generated/graphql.ts'
 
-/** Returns a reader of one of the given words, ignoring case. */
+/** Returns a parser for an option that takes one of these words, in upper or lower case, with - or _. */
 export const readChoice =
   <Word extends string>(words: readonly Word[]) =>
   (given: string): Word => {

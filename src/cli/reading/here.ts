@@ -12,7 +12,10 @@ export interface HereOptions {
 }
 
 /** Uploads the current directory as a snapshot. Returns its id; undefined: no --here, or a dry run. */
-export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: HereOptions): Promise<string | undefined> {
+export async function uploadCurrentFolder(
+  cli: Cli,
+  { here, include, exclude, dryRun }: HereOptions,
+): Promise<string | undefined> {
   if (!here && (include || exclude)) throw usageError('--include and --exclude need --here')
   if (!here || dryRun) return undefined
   const { terminal, cwd } = cli

@@ -62,7 +62,7 @@ export class ClientLine {
     this.#connect()
   }
 
-  /** The secret of the session, with which further lines are opened; '': the line ended before it arrived. */
+  /** The secret of the session, which opens further lines; '': the line ended before the secret arrived. */
   get secret(): Promise<string> {
     return this.#ready.promise
   }

@@ -122,7 +122,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   return moved.length
 }
 
-/** Runs without a transaction, because usually no request has expired. */
+/** A check before the transaction, because usually no request has expired. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
 /** Checks the request again after locking the job, so that a job with a decision is skipped. */

@@ -36,7 +36,7 @@ export interface Amount {
   gpus: number
 }
 
-/** Usage by scope, and by scope and model filter. */
+/** Jobs and GPUs in use by scope, and by scope and model filter (`modelKey`). */
 export type Tally = ReadonlyMap<string, Amount>
 
 export interface Ceilings {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
 import { demand, userLevels, type Viewer } from '../access.ts'
-import { accountForm, accountRule, toOwnAccount } from '../accounts.ts'
+import { accountForm, accountRule, toUserAccount } from '../accounts.ts'
 import { lockAppliedSettings, storeAppliedSetting } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
@@ -36,7 +36,7 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
-  const own = bind(toOwnAccount(viewer.userName))
+  const own = bind(toUserAccount(viewer.userName))
   return `CASE ${alias}.scope WHEN 'GLOBAL' THEN TRUE WHEN 'LEVEL' THEN ${alias}.key = ${level}
     WHEN 'USER' THEN ${alias}.key = ${name}
     WHEN 'TEAM' THEN ${alias}.key IN (SELECT t.name FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id})

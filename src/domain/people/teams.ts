@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAdmin, type Viewer } from '../access.ts'
-import { isAtOrBelow, toOwnAccount } from '../accounts.ts'
+import { isAtOrBelow, toUserAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
@@ -77,7 +77,7 @@ interface AccountRequest {
 
 /** Throws InvalidInput for an account that the viewer may not charge. */
 export function resolveAccount({ asked, viewer, memberships, team }: AccountRequest): string {
-  const own = toOwnAccount(viewer.userName)
+  const own = toUserAccount(viewer.userName)
   if (asked == null) return team?.account ?? own
   const allowed = [own, ...memberships.teams.map(({ account }) => account)]
   if (viewer.level === 'ADMIN' || allowed.some((account) => isAtOrBelow(asked, account))) return asked
@@ -87,7 +87,7 @@ export function resolveAccount({ asked, viewer, memberships, team }: AccountRequ
 /** Reads the accounts of the viewer and of the viewer's teams. The viewer may see their jobs and those of accounts below. */
 export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
   const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
-  return [toOwnAccount(userName), ...teams.map(({ account }) => account)]
+  return [toUserAccount(userName), ...teams.map(({ account }) => account)]
 }
 
 export const teamsOfUserMax = 50

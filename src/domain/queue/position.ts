@@ -11,7 +11,7 @@ import {
 import { computeBand, computeCountedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
 import { readLineMoment } from './line.ts'
 import { countAmongShares } from './share-positions.ts'
-import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
+import { chunkSize, readTalliesOfJobs, readTally, type TallyChunk } from './tally.ts'
 
 /**
  * Queue positions: 1 is next. Every QUEUED job of the pool counts, including jobs with closed gates and jobs that a
@@ -51,7 +51,7 @@ const readAsked = (sql: Sql, jobIds: readonly string[]) =>
   sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
 
 export async function readPositions(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
-  const [asked, tallies] = await Promise.all([readAsked(sql, jobIds), readTallies(sql, jobIds)])
+  const [asked, tallies] = await Promise.all([readAsked(sql, jobIds), readTalliesOfJobs(sql, jobIds)])
   const chunks = Map.groupBy(tallies, ({ pool }) => pool)
   const counted = await Promise.all(
     [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) =>

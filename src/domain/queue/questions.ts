@@ -78,7 +78,7 @@ WITH taken AS (
 SELECT answer, true AS over FROM taken
 UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`
 
-export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
+export async function readOpenQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
   return db.sql.query<OpenQuestion>(
     `SELECT id, kind::text AS kind, payload FROM question
      WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL

@@ -26,7 +26,7 @@ export const chunkSize = 2_048
 export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
   readChunksOf(sql, { pools: 'pool = $1', name: 'queue_tally' }, pool)
 
-export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
+export const readTalliesOfJobs = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
   readChunksOf(sql, { pools: poolsOfSql, name: 'queue_tallies' }, jobIds)
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readNow } from '../../platform/database-time.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
-import { toOwnAccount } from '../accounts.ts'
+import { toUserAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
@@ -57,7 +57,7 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
 /** Throws QuotaExceeded. */
 async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
   const { userId, userName, level } = viewer
-  const payer: Payer = { userId, userName, level, team: null, account: toOwnAccount(userName) }
+  const payer: Payer = { userId, userName, level, team: null, account: toUserAccount(userName) }
   const subject = makeUserSubject(payer)
   await refuseIfUnreadable(domain, async () => {
     const pool = await findPool(sql, null)

@@ -17,7 +17,7 @@ interface ConditionEventRow {
   evidence: string[]
 }
 
-export interface ConditionFanOut {
+export interface ConditionEndpoint {
   name: string
   admitsType(type: string): boolean
 }
@@ -25,7 +25,7 @@ export interface ConditionFanOut {
 /** Writes at most one page. Also moves the cursor past events that the endpoint does not get. */
 export function writeConditionDeliveries(
   { db }: Pick<Domain, 'db'>,
-  { name, admitsType }: ConditionFanOut,
+  { name, admitsType }: ConditionEndpoint,
 ): Promise<void> {
   return db.transaction(async (sql) => {
     const [cursor] = await sql.query<{ seq: number }>(lockSql, [name], 'webhook_conditions_lock')

@@ -46,7 +46,7 @@ interface Cursor {
   forgotten: number
 }
 
-/** Reads the head before the page is read, so the page has every event up to the head. */
+/** Locks the endpoint, and reads the head before the page, so that the page has every event up to the head. */
 const lockSql = `
 SELECT e.position, h.position AS head, h.forgotten FROM webhook_endpoint e, feed_head h
 WHERE e.name = $1 AND e.disabled_at IS NULL

@@ -24,7 +24,7 @@ import { readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
 import { connectToContainer, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
-import { createRepeatedLook, lookAtMachine, type MachineLook } from './machine-look.ts'
+import { createCachedLook, lookAtMachine, type MachineLook } from './machine-look.ts'
 import { findTroubles } from './machine-troubles.ts'
 import { readRefusal } from './mount-check.ts'
 import { endedWithEngine, type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
@@ -65,7 +65,7 @@ function createParts(options: ContainerOptions, engine: Engine, closing: AbortSi
   const isShared = options.owner !== undefined
   const containers = new Containers(engine, owner, clock)
   const orders: Orders = isShared ? new SharedOrders() : new OrderFiles(directory)
-  const look = createRepeatedLook(clock, (hasNvidia) => lookAtMachine(engine, containers, { image, hasNvidia }))
+  const look = createCachedLook(clock, (hasNvidia) => lookAtMachine(engine, containers, { image, hasNvidia }))
   const read = () => readDescription(engine, options, isShared ? look : null)
   const shared = { ...options, owner, isShared, engine, containers, orders }
   return {

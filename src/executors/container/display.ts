@@ -6,12 +6,12 @@ import {
   describeDisplayFailure,
   describeLostDisplay,
   displayCapabilities,
-  displayFolder,
   displayLimits,
   displayPipe,
   displayScript,
   displaySecondsMax,
   requireDisplayImage,
+  xSocketFolder,
 } from '../process/display.ts'
 import { hasPath } from './archive.ts'
 import { type Containers, displayName, type NamedBody } from './containers.ts'
@@ -140,7 +140,7 @@ export function makeDisplayBody({ jobId, spec, gpuIds }: RunSpec, imageId: strin
     Cmd: ['/bin/sh', '-c', displayScript, 'berth', gpu === undefined ? '' : '0'],
     Env: gpu === undefined ? ['NVIDIA_VISIBLE_DEVICES=void'] : [],
     Labels: { ...own, [labels.job]: jobId },
-    Volumes: { [displayFolder]: {} },
+    Volumes: { [xSocketFolder]: {} },
     HostConfig: {
       NetworkMode: 'none',
       NanoCpus: displayLimits.cpuMillis * 1e6,

@@ -92,7 +92,7 @@ export function parseLook(seen: string): Omit<MachineLook, 'gpuFailure'> {
 /**
  * Inspects a machine at most every ten minutes, because each time starts a container. Returns the last result at once.
  */
-export function createRepeatedLook(
+export function createCachedLook(
   clock: Clock,
   look: (hasNvidia: boolean) => Promise<MachineLook>,
 ): (hasNvidia: boolean) => MachineLook {

@@ -6,7 +6,7 @@ import { refuseMountsInside, snapshotFolder } from '../backend/snapshot-folder.t
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { displayFolder } from '../process/display.ts'
+import { xSocketFolder } from '../process/display.ts'
 import { MachineAccounts, resolveImageUser } from './accounts.ts'
 import { type ArchivedFile, archive, isDirectory } from './archive.ts'
 import { type Containers, containerName, displayName, isHandle } from './containers.ts'
@@ -272,7 +272,7 @@ export class ContainerStarter {
     const reserved = [
       ...files.map(({ path }) => path),
       ...image.volumes.filter((path) => !targets.has(path)),
-      ...(x11 ? [displayFolder] : []),
+      ...(x11 ? [xSocketFolder] : []),
       ...(run.openSnapshot ? [snapshotFolder] : []),
       ...ofContainers,
     ]

@@ -4,12 +4,12 @@ import {
   describeDisplayFailure,
   describeLostDisplay,
   displayCapabilities,
-  displayFolder,
   displayLimits,
   displayPipe,
   displayScript,
   displaySecondsMax,
   requireDisplayImage,
+  xSocketFolder,
 } from '../process/display.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
 
@@ -27,7 +27,7 @@ const ready = 'READY'
 
 export const displayVolume = {
   volume: { name: displayName, emptyDir: {} },
-  mount: { name: displayName, mountPath: displayFolder, readOnly: true },
+  mount: { name: displayName, mountPath: xSocketFolder, readOnly: true },
 }
 
 export function makeDisplayContainer({ gpu }: NonNullable<JobSpec['x11']>, image: string | undefined): unknown {

@@ -31,8 +31,8 @@ export interface Doubt {
 }
 
 /** The kubelet sent a message instead of output, such as that the log file is gone. */
-export class ForeignText extends Error {
-  override name = 'ForeignText'
+export class KubeletMessage extends Error {
+  override name = 'KubeletMessage'
 }
 
 /** Divides the response into pieces of entries. Texts are latin1, so a character is a byte. */
@@ -82,7 +82,7 @@ export class Entries {
     const found = this.#rest.match(stampAtStart)?.[0]
     if (found) return this.#begin(found)
     if (couldBecomeStamp(this.#rest)) return null
-    throw new ForeignText(this.#rest.slice(0, 500))
+    throw new KubeletMessage(this.#rest.slice(0, 500))
   }
 
   #goOn(): Piece | null {

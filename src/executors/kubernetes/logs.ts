@@ -5,7 +5,7 @@ import { abortWhenOver } from '../backend/run-end-watch.ts'
 import { isBackendError } from '../backend/unreachable.ts'
 import type { Handle, LogChunk } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
-import { ForeignText } from './log-entries.ts'
+import { KubeletMessage } from './log-entries.ts'
 import { makePodName } from './names.ts'
 import { logBeginning, type PodPosition, readOutputAfter } from './output.ts'
 import { jobContainer } from './pod.ts'
@@ -142,7 +142,7 @@ async function* readOnce(
   }
 }
 
-const isExpected = (error: unknown) => isBackendError(error) || error instanceof ForeignText || isCutOff(error)
+const isExpected = (error: unknown) => isBackendError(error) || error instanceof KubeletMessage || isCutOff(error)
 
 const isCutOff = (error: unknown) =>
   ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String(readErrorCode(error)))

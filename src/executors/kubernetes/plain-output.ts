@@ -1,4 +1,4 @@
-import { type Doubt, ForeignText } from './log-entries.ts'
+import { type Doubt, KubeletMessage } from './log-entries.ts'
 
 /** The output of a pod without stamps; requested when the first ambiguous stamp appears. */
 export class PlainOutput {
@@ -21,7 +21,7 @@ export class PlainOutput {
       this.#passTo(offset - before.length)
       const known = this.#text.slice(0, expected.length)
       const hasMore = known.length > before.length
-      if (hasMore && !known.startsWith(before)) throw new ForeignText('The output was rotated meanwhile')
+      if (hasMore && !known.startsWith(before)) throw new KubeletMessage('The output was rotated meanwhile')
       if (known === expected) return true
       if (hasMore && !expected.startsWith(known)) return false
     } while (await this.#readOn())

@@ -2,7 +2,7 @@ import { toShape } from '../../domain/shape.ts'
 import type { Mount } from '../backend/data-mounts.ts'
 import { snapshotFolder } from '../backend/snapshot-folder.ts'
 import type { RunSpec } from '../executor.ts'
-import { displayFolder, displayPipe } from '../process/display.ts'
+import { displayPipe, xSocketFolder } from '../process/display.ts'
 import { childFunctions, readScript } from '../process/scripts.ts'
 import { displayVolume, makeDisplayContainer } from './display.ts'
 import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
@@ -45,7 +45,7 @@ const infinibandDirectory = '/dev/infiniband'
 const ordersDirectory = '/berth/orders'
 /** Directories that are mounted in a pod besides the data of the job. */
 const sharedMemory = '/dev/shm'
-export const podFolders = [runDirectory, ordersDirectory, sharedMemory, displayFolder]
+export const podFolders = [runDirectory, ordersDirectory, sharedMemory, xSocketFolder]
 
 export function makePod(made: PodParts, replica: number): unknown {
   const { run, secret, image, imagePullSecrets = [] } = made

@@ -66,7 +66,7 @@ interface Tree {
  * of version 1 has its own tree, in which the run gets another cgroup.
  */
 export class Cgroups {
-  /** The directory of version 2; null: the server may not create cgroups, or the kernel is older than 5.14. */
+  /** The directory of this spool in cgroup version 2; null: unavailable, or the kernel is older than 5.14. */
   readonly base: string | null
   readonly unenforced: readonly Limit[]
   readonly #controllers: readonly Limit[]

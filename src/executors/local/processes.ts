@@ -117,7 +117,7 @@ const splitStat = (text: string): string[] => text.slice(text.lastIndexOf(')') +
 
 const isAlive = (state: string | undefined): boolean => state !== undefined && !'ZX'.includes(state)
 
-/** Columns after the command name: 11 to 14 are user and system time, of the process and of its children. */
+/** Columns after the command name, from 0: 11 to 14 are times of the process and its children, 21 resident pages. */
 export function parseUse(text: string): ProcessUse | null {
   const seen = parseStat(text)
   const columns = splitStat(text)

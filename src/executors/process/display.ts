@@ -5,9 +5,9 @@ import { readScript } from './scripts.ts'
 
 export const displayScript = readScript(import.meta.dirname, 'display.sh')
 /** Directory in which X servers create their sockets. */
-export const displayFolder = '/tmp/.X11-unix'
+export const xSocketFolder = '/tmp/.X11-unix'
 /** A named pipe that exists when the display is ready. The first process of the job keeps it open. */
-export const displayPipe = `${displayFolder}/berth`
+export const displayPipe = `${xSocketFolder}/berth`
 export const displayVariables = { DISPLAY: ':0' }
 /** Limits of the display, in addition to the resources of the job. */
 export const displayLimits = { cpuMillis: 1_000, memoryMib: 512, pids: 256 }

@@ -17,7 +17,7 @@ export interface Facts {
   stopped: boolean
   /** true: Slurm reported the end of the run so long ago that no more records will appear. */
   isSettled: boolean
-  /** true: the record of the beginning existed before Slurm was queried. */
+  /** true: the run had recorded its beginning before Slurm was queried. */
   hadBegun: boolean
   /** true: the directory is missing although the file system is mounted. */
   isRemoved: boolean

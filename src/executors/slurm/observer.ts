@@ -172,7 +172,7 @@ export class Observer {
     this.#overrunning.set(handle, sinceMs)
     if (this.#nowMs() - sinceMs < overrunMsMax) return
     this.#overrunning.set(handle, this.#nowMs())
-    log.warn({ run: handle }, 'a run continues in Slurm after the record of its end; its job is cancelled')
+    log.warn({ run: handle }, 'a run recorded its end but still runs in Slurm; cancelling its Slurm job')
     await stopper.cancel(handle).catch((err) => log.warn({ err, run: handle }, 'the job cannot be cancelled now'))
   }
 

@@ -4,12 +4,12 @@ import type { GraphQLParams } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import { badRequest, refusal } from '../errors.ts'
 
-export type FreeText = 'ALL' | 'AUTHENTICATED' | 'NONE'
+export type UntrustedDocuments = 'ALL' | 'AUTHENTICATED' | 'NONE'
 
 export interface TrustedDocumentsConfig {
   /** Document texts by id, from the manifests of applications. */
   readonly byId: ReadonlyMap<string, string>
-  readonly freeText: FreeText
+  readonly freeText: UntrustedDocuments
 }
 
 const idCharactersShown = 80
@@ -22,7 +22,7 @@ const idCharactersShown = 80
 export class TrustedDocuments {
   readonly #texts: ReadonlyMap<string, string>
   readonly #known: ReadonlySet<string>
-  readonly #freeText: FreeText
+  readonly #freeText: UntrustedDocuments
 
   constructor({ byId, freeText }: TrustedDocumentsConfig) {
     this.#texts = new Map([...byId].map(([id, text]) => [withoutPrefix(id), text]))

@@ -21,7 +21,7 @@ export interface ConnectionShape<Node> {
   count: Count
 }
 
-/** Reads the number of rows of the whole list, once. */
+/** Returns the number of rows of the whole list. The database counts them once, at the first call. */
 export type Count = () => Promise<ListCount>
 
 const noRows: ListCount = { count: 0, isExact: true }

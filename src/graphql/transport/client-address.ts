@@ -9,7 +9,7 @@ export type FindAddress = (request: IncomingMessage) => string | null
  * Reads `X-Forwarded-For` only from trusted proxies, and from the right: a proxy appends the address of its peer, but the
  * client may have written the addresses to the left.
  */
-export function createFindAddress(trustedProxies: readonly string[]): FindAddress {
+export function createAddressFinder(trustedProxies: readonly string[]): FindAddress {
   const isTrusted = createNetworks(trustedProxies)
   return ({ socket, headers }) => {
     let found = socket.remoteAddress ?? null

@@ -17,7 +17,7 @@ interface RequestCallersOptions {
 }
 
 /** Finds the callers of HTTP requests. null: the request is refused, and its response was already sent. */
-export class RequestCallers {
+export class RequestAuthenticator {
   readonly #options: RequestCallersOptions
 
   constructor(options: RequestCallersOptions) {

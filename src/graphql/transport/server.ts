@@ -19,7 +19,7 @@ import { downloadPath } from '../rows/download-target.ts'
 import { sessionPath } from '../rows/session-path.ts'
 import { uploadPath } from '../rows/upload-target.ts'
 import { createWebServer, type Tls, watchCertificate } from './certificate.ts'
-import { createFindAddress, type FindAddress } from './client-address.ts'
+import { createAddressFinder, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
 import type { ConsoleFiles } from './console-files.ts'
 import { Downloads } from './downloads.ts'
@@ -35,7 +35,7 @@ import { sendMetrics, sendReadiness } from './metrics-listener.ts'
 import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
 import { createResponseClass, sendPlain } from './refused-bodies.ts'
-import { RequestCallers } from './request-callers.ts'
+import { RequestAuthenticator } from './request-callers.ts'
 import { SessionSockets } from './session-sockets.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
 import { isWebSocket, refuseUpgrade } from './upgrade.ts'
@@ -90,7 +90,7 @@ export class Server {
   readonly #keepAliveMs: number
   readonly #log: Log
   readonly #http: HttpServer
-  readonly #callers: RequestCallers
+  readonly #callers: RequestAuthenticator
   readonly #checkReadiness: () => Promise<Readiness>
   readonly #drain: Drain
   readonly #accessExpiry: AccessExpiry
@@ -120,7 +120,7 @@ export class Server {
     this.#drain = new Drain(domain.clock, options.drainMsMax)
     this.#checkReadiness = options.checkReadiness
     const checkPeer = config.singleUser ? createPeerCheck(log) : null
-    this.#callers = new RequestCallers({ authenticate, checkPeer, log })
+    this.#callers = new RequestAuthenticator({ authenticate, checkPeer, log })
     this.#accessExpiry = new AccessExpiry(domain)
     this.#existing = new ExistingCounts(domain)
     const documents = new TrustedDocuments(config.documents)
@@ -133,7 +133,7 @@ export class Server {
     }
     const engine = createGraphqlEngine(rooms, admission)
     this.#engine = engine
-    this.#findAddress = createFindAddress(config.trustedProxies)
+    this.#findAddress = createAddressFinder(config.trustedProxies)
     this.#posts = new PostHandler(engine, documents, this.#findAddress)
     const common = { authenticate, accessExpiry: this.#accessExpiry, findAddress: this.#findAddress, keepAliveMs, log }
     const { clock } = domain

@@ -128,8 +128,8 @@ export class LaneQueue {
   }
 
   /**
-   * Removes the queues that contain lanes below the first node from the heap before shares of the path change; returns
-   * the function that puts them back.
+   * Call before shares of this path change. Takes the queues with lanes below the first node of the path out of the
+   * heap. The returned function reorders these lanes and puts the queues back.
    */
   setAside(path: readonly string[]): () => void {
     const lines = [...(this.byGroup.get(path[0] ?? '') ?? [])]

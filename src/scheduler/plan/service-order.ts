@@ -1,6 +1,6 @@
 /**
- * Orders nodes below one node of the tree of shares by virtual time, if their shares are equal: the node that was served
- * longest ago comes first. Each start advances its nodes by the size of the job divided by the weight, so nodes get equal
+ * Orders siblings in the tree of shares by virtual time, if their shares are equal: the node served longest ago comes
+ * first. Each start advances a node by the size of the job divided by the weight of the node, so siblings get equal
  * parts even if the sizes of their jobs differ. An idle node falls behind by at most the largest start.
  */
 interface Served {

@@ -41,7 +41,7 @@ export async function commitDecisions(
 /** true: a device, an amount, or the interactive run of the user is already taken. */
 export const isAlreadyTaken = (error: unknown): boolean => ['23505', '23514'].includes(readSqlState(error) ?? '')
 
-/** Locks the pool. Must be the first statement of every decision. false: the settings changed since the plan. */
+/** Locks the pool. Must be the first statement of each commit. false: the settings changed since the plan. */
 export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {
   const values = [leader.pool, leader.epoch, leader.holder]
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, values, 'lock_pool_at')

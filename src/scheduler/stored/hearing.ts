@@ -38,7 +38,7 @@ export function createChangeReader(domain: Domain, leader: Leader) {
   }
 
   return {
-    /** `openedUntilMs`: all gates that open by time have been opened up to this time. */
+    /** `openedUntilMs`: all gates that are due by this time are already open. */
     begin(openedUntilMs: number): void {
       openedMs = openedUntilMs
       sweptMs = openedUntilMs

@@ -76,7 +76,7 @@ it('an outage ends when a new connection stays open, even if no message arrives'
   await client.close()
 })
 
-it('an outage does not end with a connection that fails again', async () => {
+it('an outage does not end when a connection opens and then fails again', async () => {
   const settling: (() => void)[] = []
   const outages = createOutages(() => new Promise((resolve) => settling.push(() => resolve(undefined))))
   const outage = outages.track()

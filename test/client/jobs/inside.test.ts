@@ -25,7 +25,7 @@ function insideWith(...answers: (object | Error)[]) {
   })
 }
 
-it('a call inside a job fails without a retry with the code and the message of a problem', async () => {
+it('if the answer is a problem, a call inside a job fails with its code and message, without a retry', async () => {
   const failed = (code: string) => ({ name: 'RequestFailed', code, message: `it is ${code}` })
   await expect(insideWith({ reportProgress: problem('FORBIDDEN') }).reportProgress({})).rejects.toMatchObject(
     failed('FORBIDDEN'),

@@ -321,7 +321,7 @@ describe('changing quotas', () => {
     await expect(createQuota(it.domain, ann, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
-  test('applies new and changed quotas of the configuration, and otherwise keeps changes made at run time', async () => {
+  test('applies new and changed quotas of the configuration, and keeps run-time changes to the others', async () => {
     const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     const gpus = { type: 'LOCAL_GPUS', action: 'WARN', scope: 'USER', key: 'later', limit: 1 } as const
     const limits = async () =>

@@ -225,7 +225,7 @@ test('an unexpected error in one item of a group refuses only that item', async 
   expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: defect }, { status: 'fulfilled' }])
 })
 
-test('each item of a group is checked against the quotas of its own level', async () => {
+test('each submission of a group is checked against the quotas for the level of its submitter', async () => {
   const researcher = await it.user('rita', 'RESEARCHER')
   const lead = { ...researcher, level: 'LEAD' as const }
   const quota = { type: 'CONCURRENT_JOBS', action: 'BLOCK', scope: 'LEVEL', key: 'RESEARCHER', limit: 0 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { bucketsMax, RateLimits } from '../../../src/graphql/admission/rate-limits.ts'
-import { type FreeText, hashDocument } from '../../../src/graphql/admission/trusted-documents.ts'
+import { hashDocument, type UntrustedDocuments } from '../../../src/graphql/admission/trusted-documents.ts'
 import { questionCost, readCost } from '../../../src/graphql/caller-limits.ts'
 import { type More, send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -14,7 +14,7 @@ const persisted = (sha256Hash: string) => ({ extensions: { persistedQuery: { ver
 const authenticate = (authorization: string | undefined, { users }: { users: ReadonlyMap<string, Viewer> }) =>
   authorization === undefined ? anonymous : (users.get(authorization) ?? null)
 
-describe.each<[FreeText, boolean]>([
+describe.each<[UntrustedDocuments, boolean]>([
   ['ALL', true],
   ['AUTHENTICATED', true],
   ['NONE', false],

@@ -7,7 +7,7 @@ import { send } from '../../support/client.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-it('bytes of concurrent request bodies of one user are limited until a response or a cut frees them', async () => {
+it('concurrent request bodies of a user share a limit in bytes, and a closed connection frees its part', async () => {
   const authenticate = (name = '', known: { users: ReadonlyMap<string, Viewer> }) => known.users.get(name) ?? null
   await using server = await startServer({ singleUser: false, authenticate })
   for (const name of ['ann', 'bob']) await server.user(name, 'RESEARCHER')

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { createFindAddress } from '../../../src/graphql/transport/client-address.ts'
+import { createAddressFinder } from '../../../src/graphql/transport/client-address.ts'
 
 const request = (remoteAddress: string, forwarded?: string) =>
   ({
@@ -9,7 +9,7 @@ const request = (remoteAddress: string, forwarded?: string) =>
   }) as unknown as IncomingMessage
 
 describe('the address of a client', () => {
-  const find = createFindAddress(['10.0.0.0/8', '127.0.0.1', 'fd00::/8'])
+  const find = createAddressFinder(['10.0.0.0/8', '127.0.0.1', 'fd00::/8'])
 
   it.each([
     ['is that of the TCP peer if the peer is not a trusted proxy', '192.0.2.1', undefined, '192.0.2.1'],
@@ -26,6 +26,6 @@ describe('the address of a client', () => {
   })
 
   it('is that of the TCP peer if no proxy is trusted', () => {
-    expect(createFindAddress([])(request('127.0.0.1', '198.51.100.7'))).toBe('127.0.0.1')
+    expect(createAddressFinder([])(request('127.0.0.1', '198.51.100.7'))).toBe('127.0.0.1')
   })
 })

@@ -100,7 +100,9 @@ describe('an upload of a snapshot', () => {
     const listed = await put(made.uploadUrl, list.text)
     const answer = await put(listed.body.uploadUrl, makeBlob('stranger'))
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'BAD_REQUEST' } }] } })
-    expect(answer.body.errors[0].message).toContain('is not in the list of the snapshot, was sent twice, or was stored before')
+    expect(answer.body.errors[0].message).toContain(
+      'is not in the list of the snapshot, was sent twice, or was stored before',
+    )
     const hostile = makeFileList({ '../a': 'x' })
     const { uploadUrl } = await create(admin, hostile.announced)
     expect((await put(uploadUrl, hostile.text)).body.errors[0].message).toBe('list: "../a" leads outside of the folder')

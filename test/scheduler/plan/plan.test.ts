@@ -77,7 +77,7 @@ describe('under PRIORITY the planner', () => {
 })
 
 describe('under FAIR_SHARE the planner', () => {
-  it('starts a job of the account with the lowest use, and compares again after every start (32)', () => {
+  it('starts a job of the account with the lowest use, and compares again after every start', () => {
     const twenty = (from: number) => Array.from({ length: 20 }, (_, i) => from + i)
     const lanes = [
       makeLaneState(lane('a', { shape: { gpu: 1 } }), twenty(1)),
@@ -86,7 +86,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(world(lanes, { settings: fair() }))).toEqual(['j1', 'j21', 'j2', 'j22', 'j3', 'j23', 'j4', 'j24'])
   })
 
-  it('divides the use of accounts by their weights (36)', () => {
+  it('divides the use of accounts by their weights', () => {
     const running = (of: ReturnType<typeof lane>, cpuMillis: number, gpuIds: number[]) =>
       makeRunning(of, waiting(of.id, gpuIds.length + cpuMillis), {
         placements: [placedOn('n1', { cpuMillis, gpuIds })],
@@ -101,7 +101,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(state(new Map([['a', 2]])), 1)).toEqual(['j1'])
   })
 
-  it('starts jobs on other nodes behind a head that does not fit there (52)', () => {
+  it('starts later jobs on nodes where the head does not fit', () => {
     const of = world(
       [
         makeLaneState(lane('big', { shape: { cpuMillis: 16_000 } }), [2]),
@@ -129,7 +129,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(world(lanes, { nodes, running }))).toEqual(['j3'])
   })
 
-  it('starts preemptable jobs before a head that waits for the limit of non-preemptable jobs (54)', () => {
+  it('starts preemptable jobs before a head that waits for the limit of non-preemptable jobs', () => {
     const of = world(
       [
         makeLaneState(lane('a', { shape: { gpu: 1 } }), [1, 2, 3]),
@@ -141,7 +141,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(of.views().lanes.get('a')).toMatchObject({ headJobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
   })
 
-  it('skips jobs that can never fit (55)', () => {
+  it('skips jobs that can never fit', () => {
     const lanes = [
       makeLaneState(lane('a', { shape: { gpu: 16 } }), [1]),
       makeLaneState(lane('b', { shape: { gpu: 8 } }), [2]),

@@ -90,7 +90,7 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
             </span>,
           ],
           ['GPUs', gpus > 0 && gpus],
-          ['Costs at most', cost ? formatMoney(cost) : 'no bound known'],
+          ['Costs at most', cost ? formatMoney(cost) : 'unknown'],
           ['If approved', approval.status === 'PENDING' && describeStart(approval)],
         ]}
       />

@@ -119,7 +119,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
   )
 }
 
-/** Shows when a pending request expires, or who decided about it. */
+/** Shows when a pending request expires; for other requests, how and when they were decided. */
 export function Ending({ row }: { row: ApprovalRow }) {
   const { viewer } = useStart()
   const { status, expiresAt, decidedAt, comment } = row

@@ -88,7 +88,7 @@ const confirmRemove = ({ node, pool, runCount, onRemoved }: NodeActionsProps) =>
   confirmChange({
     title: `Remove ${node.name}?`,
     effect: `The pool loses ${plural(node.gpus.length, 'GPU')} and ${node.capacity.cpu} cores. ${
-      runCount ? `${plural(runCount, 'run')} still use it: drain it first.` : 'No run uses it.'
+      runCount ? `In use by ${plural(runCount, 'run')}: drain it first.` : 'No run uses it.'
     } A node of berth.yaml comes back at the next start.`,
     command: `berth node rm --pool ${pool} ${node.name}`,
     confirmText: 'Remove the node',

@@ -207,7 +207,7 @@ function describeRest(
   const parts = [
     !isWhole && `Only the last ${formatCount(shown)} jobs are drawn.`,
     rows.length > dayRowsMax && `${plural(rows.length - dayRowsMax, `more ${by}`)} with fewer jobs.`,
-    hidden > 0 && `${plural(hidden, 'job')} at the same time as others did not fit.`,
+    hidden > 0 && `Not drawn: ${plural(hidden, 'job')} that overlapped too many others.`,
   ].filter(Boolean)
   return parts.length > 0 ? parts.join(' ') : 'Point at a bar for its job; a click opens it.'
 }

@@ -122,7 +122,7 @@ function Notices() {
   )
   return (
     <>
-      <p>The key b on the page of a job tells you when the job ends, while a tab of Berth is open.</p>
+      <p>Press b on the page of a job to get a notice when the job ends. Keep that page open.</p>
       <p className={styles.help}>{noticeTexts[state]}</p>
       {state === 'default' && (
         <div>

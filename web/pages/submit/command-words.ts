@@ -25,6 +25,6 @@ export const isScript = (command: unknown): command is [string, '-c', string] =>
   command[1] === '-c' &&
   typeof command[2] === 'string'
 
-/** true: the text needs a shell, because it has operators, variables or patterns. */
+/** true: outside quotes, the text has operators, line breaks, `$(…)`, backticks or `*`, which need a shell. */
 export const needsShell = (text: string): boolean =>
   /[|&;<>`\n]|\$\(|\*/.test(text.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, ''))

@@ -67,7 +67,7 @@ function Prediction({ preview, count }: { preview: Preview; count: number }) {
       <dl className={styles.facts}>
         <dt>Costs at most</dt>
         <dd>
-          {cost ? formatMoney(cost) : 'no bound known'}
+          {cost ? formatMoney(cost) : 'unknown'}
           {cost && count > 1 && ` each, ${formatMoney({ ...cost, amount: cost.amount * count })} together`}
         </dd>
         <dt>Gets</dt>

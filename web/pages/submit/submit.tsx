@@ -24,7 +24,7 @@ export function SubmitPage() {
   if (!may('JOB_SUBMIT'))
     return (
       <Empty title="You may not submit jobs">
-        It needs the permission job.submit and the scope SUBMIT of the token. An administrator gives them.
+        This needs the permission job.submit, and a token with the scope SUBMIT. Ask an administrator.
       </Empty>
     )
   if (hasSpecHash(hash)) return <LinkedSpec hash={hash} />

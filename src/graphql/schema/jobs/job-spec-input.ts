@@ -2,12 +2,12 @@ import {
   argumentsMax,
   dataSetsMax,
   dependenciesMax,
-  exitCodesMax,
   gpuIdsMax,
   labelsMax,
   modelsMax,
   outputsMax,
   portsMax,
+  retryExitCodesMax,
   secretsMax,
   variablesMax,
 } from '../../../domain/input.ts'
@@ -81,7 +81,7 @@ const RetryInput = builder.inputType('RetryInput', {
   description: 'Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.int({ required: true, description: 'Maximum number of runs whose command failed.' }),
-    onExitCodes: t.intList(capList(exitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),
+    onExitCodes: t.intList(capList(retryExitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),
   }),
 })
 

@@ -75,7 +75,7 @@ export class ListWindow {
     this.#outside.clear()
   }
 
-  /** Adds a page at a side. Call `setBound` before. */
+  /** Adds a page of rows at the end (AFTER) or the start (BEFORE) of the window. Call `setBound` first. */
   add(rows: readonly PageRow[], side: Side): void {
     const added: Entry[] = []
     for (const { entry, version, now } of rows) {

@@ -35,7 +35,7 @@ export function PortsTab({ job }: { job: PageJob }) {
   const field = (
     <TextField
       label="Port of the job"
-      help="On which a program of the job listens, for example 8888 of a notebook."
+      help="The port that a program of the job listens on, for example 8888 for a notebook."
       inputMode="numeric"
       value={port}
       onChange={setPort}

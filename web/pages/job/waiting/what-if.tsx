@@ -31,7 +31,7 @@ interface WhatIfProps {
   queues: readonly { name: string }[]
 }
 
-/** Shows by dry runs when changed copies of a waiting job would start. Only for viewers who may submit them. */
+/** Shows, by dry runs, when changed copies of a waiting job would start. Only its user with JOB_SUBMIT sees them. */
 export function WhatIf({ job, spec, queues }: WhatIfProps) {
   const { viewer } = useStart()
   const mayUse = viewer.user.id === job.user.id && viewer.permissions.includes('JOB_SUBMIT')
