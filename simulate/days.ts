@@ -43,24 +43,29 @@ export interface Judged {
   waitMs: number
   /** Error of the p50, as a fraction of the wait. */
   error: number
-  /** true: the job started before its p90. */
-  isCovered: boolean
+  /** Whether the job started before its p90; null: the forecast had none. */
+  isCovered: boolean | null
 }
 
 export interface Figures {
   forecasts: number
   medianWaitSeconds: number
   medianError: number
+  /** The part of the jobs that have a p90. */
+  bounded: number
+  /** The part of the jobs with a p90 that started before it. */
   covered: number
 }
 
 export function computeFigures(judged: readonly Judged[]): Figures {
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+  const bounded = judged.filter(({ isCovered }) => isCovered !== null)
   return {
     forecasts: judged.length,
     medianWaitSeconds: median(judged.map(({ waitMs }) => waitMs)) / 1_000,
     medianError: median(judged.map(({ error }) => error)),
-    covered: judged.filter(({ isCovered }) => isCovered).length / judged.length,
+    bounded: bounded.length / judged.length,
+    covered: bounded.filter(({ isCovered }) => isCovered).length / bounded.length,
   }
 }
 
@@ -278,7 +283,7 @@ function judge({ atMs, forecast: { starts } }: Look, { entry, startMs }: Job): J
   const found = starts.get(entry.jobId)
   if (startMs === null) return null
   const waitMs = startMs - atMs
-  if (!found) return { waitMs, error: Infinity, isCovered: false }
+  if (!found) return { waitMs, error: Infinity, isCovered: null }
   const error = Math.abs(found.p50Ms - startMs) / Math.max(1, waitMs)
-  return { waitMs, error, isCovered: found.p90Ms !== null && startMs <= found.p90Ms }
+  return { waitMs, error, isCovered: found.p90Ms === null ? null : startMs <= found.p90Ms }
 }

@@ -9,8 +9,8 @@ const days: Record<string, { seeds: number; day: (seed: number, policy: Policy) 
 }
 
 const percent = (part: number) => `${(100 * part).toFixed(1)} %`
-const text = ({ forecasts, medianWaitSeconds, medianError, covered }: Figures) =>
-  `${forecasts} forecasts, median wait ${medianWaitSeconds.toFixed(0)} s, median error ${percent(medianError)}, started by p90 ${percent(covered)}`
+const text = ({ forecasts, medianWaitSeconds, medianError, bounded, covered }: Figures) =>
+  `${forecasts} forecasts, median wait ${medianWaitSeconds.toFixed(0)} s, median error ${percent(medianError)}, p90 for ${percent(bounded)}, which started by it in ${percent(covered)}`
 
 for (const [name, { seeds, day }] of Object.entries(days))
   for (const policy of ['PRIORITY', 'FAIR_SHARE'] as const) {

@@ -1,3 +1,4 @@
+import type { Policy } from '../../domain/lanes.ts'
 import { type PastArrivals, replayArrivals } from './arrivals.ts'
 import type { Snapshot } from './model.ts'
 import { type Play, playForward } from './play.ts'
@@ -6,7 +7,7 @@ import { Draws, findSource, type RunTime, type Source } from './run-times.ts'
 /**
  * Forecasts starts by simulating the pool: once if nothing is uncertain, else several times, with run times drawn from
  * earlier runs. In every other simulation jobs join as in the past day. `p50Ms` is the median of those without them,
- * because arrivals of another hour make it worse; in nine of ten of those with them a job starts by `p90Ms`.
+ * because arrivals of another hour make it worse; `p90Ms` is later than the start in nine of ten of those with them.
  */
 export interface Forecast {
   /** Omits jobs that start too late, or never, in most simulations. */
@@ -38,6 +39,8 @@ const playsMax = 20
 const startsMax = 2_000
 const unknownMax = 100
 const idleMsMin = 3_600_000
+/** p90 is moved away from p50 by this part of their distance. Under FAIR_SHARE later jobs may go first. */
+const widening: Readonly<Record<Policy, number>> = { PRIORITY: 0, FAIR_SHARE: 0.2 }
 /** Maximum processor time of the first simulation. The other simulations make no more starts than the first. */
 const firstPlayMsMax = 200
 /** Maximum processor time of all simulations. The simulation that exceeds it is discarded. */
@@ -73,7 +76,7 @@ export function* forecast(
     plays.push(startsAt)
     if (startsAt.size === 0 && play === 0) break
   }
-  const starts = computeQuantiles(calm, kinds.at(-1) ?? calm)
+  const starts = computeQuantiles(calm, kinds.at(-1) ?? calm, widening[snapshot.settings.policy])
   return { starts, plays: calm.length + busy.length, hasLater, basis, unknown }
 }
 
@@ -105,7 +108,7 @@ function countSources(times: ForecastOptions['times']): Pick<Forecast, 'basis' |
   return { basis, unknown }
 }
 
-function computeQuantiles(calm: Plays, busyPlays: Plays): Map<string, Quantiles> {
+function computeQuantiles(calm: Plays, busyPlays: Plays, wider: number): Map<string, Quantiles> {
   const busy = listStarts(busyPlays)
   const quantiles = new Map<string, Quantiles>()
   for (const [jobId, found] of listStarts(calm)) {
@@ -117,7 +120,8 @@ function computeQuantiles(calm: Plays, busyPlays: Plays): Map<string, Quantiles>
     const place = Math.min(busyPlays.length, Math.ceil(0.9 * (busyPlays.length + 1)))
     const late = busy.get(jobId)?.[place - 1]
     const lateInCalm = found[Math.min(place, found.length) - 1] ?? p50Ms
-    quantiles.set(jobId, { p50Ms, p90Ms: late === undefined ? null : Math.max(late, lateInCalm, p50Ms) })
+    const latest = Math.max(late ?? 0, lateInCalm, p50Ms)
+    quantiles.set(jobId, { p50Ms, p90Ms: late === undefined ? null : latest + wider * (latest - p50Ms) })
   }
   return quantiles
 }

@@ -221,7 +221,8 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     await it.settle()
     const owner = await it.submit({ as: 'vera', gpu: 8 })
     await it.advance(3)
-    expect((await it.job(owner)).scheduling?.hold).toMatchObject({ nodes: [{ name: 'n1' }] })
+    const hold = () => it.job(owner).then(({ scheduling }) => scheduling?.hold)
+    expect(await until(hold, { what: 'the hold is published' })).toMatchObject({ nodes: [{ name: 'n1' }] })
     const behind = await it.submit({ as: 'vera', gpu: 1 })
     await it.settle()
     expect(await it.reason(behind)).toBe('HOLD')
@@ -237,7 +238,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
       [0, 2],
       [0, 3],
     ])
-    expect(jobs[1]?.scheduling?.hold).toMatchObject({ nodes: [{ name: 'n1' }] })
+    expect(await until(hold, { what: 'the hold is published' })).toMatchObject({ nodes: [{ name: 'n1' }] })
     await allow(1)
     await it.settle()
     expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])

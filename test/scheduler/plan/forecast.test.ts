@@ -37,7 +37,8 @@ describe('forecasts in simulations of several days', () => {
       expect(forecasts).toBeGreaterThan(isWhole ? 2_500 : 700)
       expect(medianError).toBeLessThan(0.1)
       expect(covered).toBeGreaterThan(0.85)
-      expect(covered).toBeLessThan(0.95)
+      // A single day has 77 to 100 %, so four days vary more than fifteen.
+      expect(covered).toBeLessThan(isWhole ? 0.95 : 0.98)
     },
     180_000,
   )
