@@ -5,9 +5,9 @@ import type { FilterSearch, JobsSearch } from '../../features/jobs/filter/filter
 import { describePlace } from '../../features/jobs/rows/place.ts'
 import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import {
-  CountKeysDocument,
-  type CountKeysQuery,
   type JobCountBy,
+  JobCountsDocument,
+  type JobCountsQuery,
   type JobFilter,
   ListJobsDocument,
 } from '../../generated/graphql.ts'
@@ -21,7 +21,7 @@ import { describeEnd, describeReason, states, stateWords } from '../../parts/sta
 import { Time } from '../../parts/time.tsx'
 import styles from './groups.module.css'
 
-type Count = CountKeysQuery['jobCounts']['rows'][number]
+type Count = JobCountsQuery['jobCounts']['rows'][number]
 type GroupName = 'user' | 'label' | 'pool' | 'reason'
 
 const by: Readonly<Record<GroupName, JobCountBy>> = { user: 'USER', label: 'LABEL', pool: 'POOL', reason: 'REASON' }
@@ -91,9 +91,9 @@ function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
 async function readGroups(
   { name, labelKey, filter }: Omit<GroupTableProps, 'search'>,
   signal: AbortSignal,
-): Promise<CountKeysQuery['jobCounts']> {
+): Promise<JobCountsQuery['jobCounts']> {
   const variables = { by: by[name], filter, first: groupsMax, ...(name === 'label' && labelKey && { labelKey }) }
-  return (await client.request(CountKeysDocument, variables, { signal })).jobCounts
+  return (await client.request(JobCountsDocument, variables, { signal })).jobCounts
 }
 
 function describeKey(name: GroupName, { key, user }: Count): string {

@@ -1,4 +1,4 @@
-import { CountKeysDocument } from '../../../generated/graphql.ts'
+import { JobCountsDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
 import {
@@ -16,7 +16,7 @@ const valuesMax = 100
 /** Reads the keys of labels or, if `labelKey` is given, its values. */
 async function readLabels(labelKey: string | undefined, signal: AbortSignal): Promise<readonly KnownValue[]> {
   const by = labelKey === undefined ? 'LABEL_KEY' : 'LABEL'
-  const { jobCounts } = await client.request(CountKeysDocument, { by, labelKey, first: valuesMax }, { signal })
+  const { jobCounts } = await client.request(JobCountsDocument, { by, labelKey, first: valuesMax }, { signal })
   return jobCounts.rows.flatMap(({ key, count }) =>
     key === null ? [] : [{ value: labelKey === undefined ? `${key}=` : `${labelKey}=${key}`, count }],
   )
@@ -26,7 +26,7 @@ async function readValues({ key }: LastTerm, labelKey: string | undefined, signa
   if (key === 'label') return readLabels(labelKey, signal)
   const by = key === null ? undefined : countedFields[key]
   if (by === undefined) return []
-  const { jobCounts } = await client.request(CountKeysDocument, { by, first: valuesMax }, { signal })
+  const { jobCounts } = await client.request(JobCountsDocument, { by, first: valuesMax }, { signal })
   const counted = jobCounts.rows.flatMap(({ key: value, user, team, count }) =>
     value === null ? [] : [{ value: (user ?? team)?.name ?? toWord(by, value), count }],
   )
