@@ -4,7 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { shortenDocument } from './short-documents.ts'
+import { shortenDocument } from './bundle-documents.ts'
 
 /**
  * Builds the console into `web/dist`: files with hashed names, each compressed by brotli and gzip, and the manifest of

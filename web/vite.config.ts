@@ -1,12 +1,12 @@
 import { defaultClientConditions, defineConfig } from 'vite'
-import { minifyDocuments } from './short-documents.ts'
+import { bundleDocuments } from './bundle-documents.ts'
 
 /** `@berth-jobs/berth/client` is the source of this repository. `npx vite web` serves the console beside a running server. */
 export default defineConfig({
   root: import.meta.dirname,
   // Relative: a proxy may serve the console below a path.
   base: './',
-  plugins: [minifyDocuments],
+  plugins: [bundleDocuments],
   resolve: { conditions: ['berth-source', ...defaultClientConditions] },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   server: {
