@@ -16,6 +16,7 @@ import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
 interface ClusterMapProps {
+  pool: string
   nodes: readonly MapNode[]
   claims: Claims
   paints: CellColors
@@ -43,7 +44,7 @@ const colorNames = {
 }
 
 /** A map of all nodes on one canvas. `ClusterTable` shows the same for screen readers and keyboards. */
-export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: ClusterMapProps) {
+export function ClusterMap({ pool, nodes, claims, paints, isFaint, openId, onOpen }: ClusterMapProps) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const size = useSize(box)
@@ -94,7 +95,7 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
         }}
       >
         <div style={{ height: layout.height }}>
-          <NodeLinks layout={layout} top={scrollTop} height={size.height} />
+          <NodeLinks pool={pool} layout={layout} top={scrollTop} height={size.height} />
           <canvas
             ref={canvas}
             role="img"
@@ -108,13 +109,14 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
 }
 
 interface NodeLinksProps {
+  pool: string
   layout: MapLayout
   top: number
   height: number
 }
 
 /** Links over the names of the visible nodes. */
-const NodeLinks = ({ layout: { groups }, top, height }: NodeLinksProps) =>
+const NodeLinks = ({ pool, layout: { groups }, top, height }: NodeLinksProps) =>
   groups.flatMap(({ tiles, tileWidth, tileHeight }) =>
     tiles
       .filter(({ y }) => y + tileHeight > top && y < top + height)
@@ -122,7 +124,7 @@ const NodeLinks = ({ layout: { groups }, top, height }: NodeLinksProps) =>
         <Link
           key={node.id}
           to="/cluster/$pool"
-          from="/cluster/$pool"
+          params={{ pool }}
           search={(before: object) => ({ ...before, node: node.name })}
           className={styles.node}
           aria-label={node.name}

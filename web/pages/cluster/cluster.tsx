@@ -109,7 +109,15 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
       {view === 'table' ? (
         <ClusterTable nodes={fitting ?? nodes} machines={machines} claims={claims} openId={open?.id} onOpen={select} />
       ) : (
-        <ClusterMap nodes={nodes} claims={claims} paints={paints} isFaint={isFaint} openId={open?.id} onOpen={select} />
+        <ClusterMap
+          pool={pool.name}
+          nodes={nodes}
+          claims={claims}
+          paints={paints}
+          isFaint={isFaint}
+          openId={open?.id}
+          onOpen={select}
+        />
       )}
     </WithPanel>
   )
