@@ -10,6 +10,9 @@ import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
 import type { PageJob } from './use-job.ts'
 
+/** All jobs of a sweep of the form or of `berth submit --sweep` have the same value of this label. */
+const sweepKey = 'sweep'
+
 /** The lines below the name: progress or outcome, nodes, user and times. */
 export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
   const { currentRun, user, pool, executor, cost, labels } = job
@@ -57,9 +60,15 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
         )}
         {labels.map(({ key, value }) => (
           <NamedFact key={key} name={key}>
-            <Link to="/jobs" search={{ label: `${key}=${value}` }}>
-              {value}
-            </Link>
+            {key === sweepKey ? (
+              <Link to="/sweeps/$key/$value" params={{ key, value }}>
+                {value}
+              </Link>
+            ) : (
+              <Link to="/jobs" search={{ label: `${key}=${value}` }}>
+                {value}
+              </Link>
+            )}
           </NamedFact>
         ))}
       </dl>
