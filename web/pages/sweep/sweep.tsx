@@ -1,8 +1,9 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useNow } from '../../ground/server-clock.ts'
-import { buttonClasses } from '../../parts/button.tsx'
+import { Button, buttonClasses } from '../../parts/button.tsx'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
@@ -85,6 +86,7 @@ function Sweep({ label, exceptKey, jobs, isCut }: SweepProps) {
             )
           )
         })}
+        <CancelButton jobs={jobs} />
         {isCut && <span>These are the newest; older ones are left out.</span>}
       </p>
       {unknown.length > 0 && (
@@ -116,6 +118,13 @@ function Sweep({ label, exceptKey, jobs, isCut }: SweepProps) {
       <JobTable jobs={jobs} keys={keys} names={names} metric={metric} values={values} />
     </div>
   )
+}
+
+/** Cancels the unfinished jobs that the viewer may cancel. */
+function CancelButton({ jobs }: { jobs: readonly JobRow[] }) {
+  const unfinished = jobs.filter(({ allowedActions }) => allowedActions.includes('CANCEL'))
+  if (unfinished.length === 0) return null
+  return <Button onClick={() => confirmBulk('CANCEL', unfinished)}>Cancel {plural(unfinished.length, 'job')}…</Button>
 }
 
 interface ChosenMetric {
