@@ -106,7 +106,7 @@ const priority: Column<LineRow> = {
 const columns = (present: ReadonlySet<string>, hasPriorities: boolean): readonly Column<LineRow>[] => [
   {
     title: '#',
-    cell: ({ id, position }) => (present.has(id) ? (position ?? '–') : 'left'),
+    cell: ({ id, position }) => <span className={styles.one}>{present.has(id) ? (position ?? '–') : 'left'}</span>,
   },
   {
     title: 'Job',
