@@ -64,7 +64,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
           {count > untypedMax && (
             <label className={styles.field}>
               Type {count} to confirm
-              <input value={typed} inputMode="numeric" onChange={({ target }) => setTyped(target.value)} />
+              <input autoFocus value={typed} inputMode="numeric" onChange={({ target }) => setTyped(target.value)} />
             </label>
           )}
           {command !== null && <CommandBox command={command} />}
