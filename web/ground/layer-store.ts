@@ -12,7 +12,7 @@ export interface Confirmation {
   /** The `berth` command that does the same; null: there is none. */
   command: string | null
   confirmText: string
-  /** Text of the button that closes the dialog without the action; default: "Keep". */
+  /** Text of the button that closes the dialog without the action; default: "Keep", or "Back" if it is not dangerous. */
   keepText?: string
   /** Shows a field for a reason. */
   hasReason?: boolean

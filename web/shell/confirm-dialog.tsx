@@ -15,8 +15,8 @@ const jobsShownMax = 100
 
 /** Shows the objects by name, the effect in numbers, and the `berth` command, before the buttons. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
-  const { title, effect, jobs = [], command, confirmText, keepText = 'Keep', hasReason, form, run } = confirmation
-  const { isDangerous = true } = confirmation
+  const { title, effect, jobs = [], command, confirmText, hasReason, form, run } = confirmation
+  const { isDangerous = true, keepText = isDangerous ? 'Keep' : 'Back' } = confirmation
   const count = confirmation.count ?? jobs.length
   const [progress, setProgress] = useState('')
   const [reason, setReason] = useState('')

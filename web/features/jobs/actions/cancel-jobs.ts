@@ -24,7 +24,6 @@ export function confirmCancel(jobs: readonly JobRow[], onDone?: () => void): voi
       jobs,
       command: `berth cancel ${job.id}`,
       confirmText: 'Cancel job',
-      keepText: 'Keep',
       hasReason: true,
       run: async (reason) => {
         const refusal = await cancelOne(job, reason.trim() === '' ? {} : { reason: reason.trim() })

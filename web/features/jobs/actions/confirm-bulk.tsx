@@ -29,13 +29,11 @@ import { PriorityField } from './priority-field.tsx'
 function listControls(request: BulkRequest, count: number) {
   const { action } = request
   const isPriority = action === 'SET_PRIORITY'
-  // A retry is not dangerous, because the user can cancel the new jobs.
-  const isDangerous = action === 'CANCEL' || action === 'DELETE'
   return {
     confirmText: isPriority ? 'Set priority' : `${bulkVerbs[action]} ${plural(count, 'job')}`,
-    keepText: isDangerous ? 'Keep' : 'Back',
     hasReason: action === 'CANCEL',
-    isDangerous,
+    // A retry is not dangerous, because the user can cancel the new jobs.
+    isDangerous: action === 'CANCEL' || action === 'DELETE',
     form: isPriority && <PriorityField request={request} />,
   }
 }
