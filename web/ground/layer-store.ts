@@ -9,6 +9,8 @@ export interface Confirmation {
   jobs?: readonly { id: string; name: string | null; state: JobState }[]
   /** Number of objects, if not all of them are listed. */
   count?: number
+  /** Above this number of objects, the user must type the number; default: 20. */
+  untypedMax?: number
   /** The `berth` command that does the same; null: there is none. */
   command: string | null
   confirmText: string

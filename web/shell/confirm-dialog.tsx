@@ -9,14 +9,12 @@ import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
 
-/** Above this number of objects, the user must type the number. */
-const untypedMax = 20
 const jobsShownMax = 100
 
 /** Shows the objects by name, the effect in numbers, and the `berth` command, before the buttons. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
   const { title, effect, jobs = [], command, confirmText, hasReason, form, run } = confirmation
-  const { isDangerous = true, keepText = isDangerous ? 'Keep' : 'Back' } = confirmation
+  const { isDangerous = true, keepText = isDangerous ? 'Keep' : 'Back', untypedMax = 20 } = confirmation
   const count = confirmation.count ?? jobs.length
   const [progress, setProgress] = useState('')
   const [reason, setReason] = useState('')

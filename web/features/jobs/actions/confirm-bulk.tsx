@@ -56,6 +56,8 @@ export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?
       effect: describeEffect(action, jobs, serverNowMs()),
       jobs,
       command: toBerthCommand(action, ids),
+      // The dialog names the jobs, and a cancelled job can be submitted again.
+      untypedMax: action === 'CANCEL' ? 50 : 20,
       ...listControls(request, jobs.length),
       run: async (reason, onProgress) => {
         const report = (done: number) => onProgress(`${formatCount(done)} of ${formatCount(ids.length)}`)
