@@ -57,8 +57,7 @@ function Estimate({ job: { scheduling, position, pool } }: { job: PageJob }) {
         {position !== null && (
           <NamedFact name="Ahead">
             <Link to="/workload/$pool" params={{ pool: pool.name }} className={styles.link}>
-              {scheduling?.positionIsExact === false && 'about '}
-              {plural(scheduling?.jobsAhead ?? 0, 'job')}
+              {describeAhead(scheduling)}
             </Link>
           </NamedFact>
         )}
@@ -75,6 +74,11 @@ function Estimate({ job: { scheduling, position, pool } }: { job: PageJob }) {
       )}
     </div>
   )
+}
+
+function describeAhead(scheduling: Scheduling | null): string {
+  if (!scheduling?.jobsAhead) return 'no job'
+  return `${scheduling.positionIsExact ? '' : 'about '}${plural(scheduling.jobsAhead, 'job')}`
 }
 
 const gateWords: Readonly<Record<GateCode, readonly [open: string, closed: string]>> = {
