@@ -100,6 +100,12 @@ describe('a session', () => {
   })
 })
 
+it('a line that the server refuses ends, and its secret is empty', async () => {
+  const line = new ClientLine({ url: socketUrl('/sessions/session_0/none'), take: () => undefined })
+  expect(await line.ended).toEqual({ exitCode: null, reason: 'The server refused the connection' })
+  expect(await Promise.race([line.secret, pause(1_000, 'still awaited')])).toBe('')
+})
+
 describe('a broken connection of 30 s', () => {
   it('does not end the session at the server', async () => {
     const clock = createFakeClock()
