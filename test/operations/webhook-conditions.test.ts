@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { enableWebhook, resendDeliveries } from '../../src/domain/webhooks/administer.ts'
-import { applyWebhooks } from '../../src/domain/webhooks/endpoints.ts'
+import { applyWebhooks, disableEndpoint } from '../../src/domain/webhooks/endpoints.ts'
 import { createWebhookSender } from '../../src/webhooks/sender.ts'
 import { watchConditions } from '../support/conditions.ts'
 import { openTestDomain } from '../support/domain.ts'
@@ -59,6 +59,17 @@ test('WEBHOOK_LATE: begins when no server sends webhooks', async () => {
   await conditions.begins('WEBHOOK_LATE')
   await applyWebhooks(it.domain, [])
   await conditions.ends('WEBHOOK_LATE')
+})
+
+test('WEBHOOK_LATE: does not hold for a disabled webhook, whose events wait for an administrator', async () => {
+  await applyWebhooks(it.domain, [{ name: 'ci', url: 'https://ci.example.org', events: null, filter: {} }])
+  await disableEndpoint(it.domain, 'ci', 'the receiver returned HTTP status 410')
+  await submit()
+  await database.moveTime(10 * minuteMs)
+  await conditions.begins('WEBHOOK_DEAD')
+  expect(await conditions.find('WEBHOOK_LATE')).toBeUndefined()
+  await enableWebhook(it.domain, it.admin, 'ci')
+  await conditions.begins('WEBHOOK_LATE')
 })
 
 test('WEBHOOK_DEAD: begins when a receiver disables its webhook, and ends when the webhook is enabled', async () => {
