@@ -3,9 +3,11 @@ import { Forbidden } from '../../../src/domain/errors.ts'
 import { publishArtifact } from '../../../src/domain/inside/artifacts.ts'
 import { createRunTokenCheck, createRunViewer, deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
+import { storePack } from '../../../src/domain/snapshots/blobs.ts'
+import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import type { Db } from '../../../src/platform/db.ts'
 import { openTestDomain } from '../../support/domain.ts'
-import { storeSnapshot } from '../../support/snapshots.ts'
+import { limits, makeBlob, makeBody, makeFileList, storeSnapshot } from '../../support/snapshots.ts'
 
 const { database, it } = await openTestDomain()
 
@@ -46,6 +48,21 @@ test('the file list of a snapshot is not read if the run is over, or if the snap
   statements.length = 0
   await expect(publish()).rejects.toBeInstanceOf(Forbidden)
   expect(statements).toHaveLength(1)
+})
+
+test('a snapshot is refused as an artifact until its file has arrived', async () => {
+  const { jobId, viewer } = await startRun()
+  const [owner] = await database.db.sql.query<{ userId: string }>('SELECT user_id AS "userId" FROM job WHERE id = $1', [
+    jobId,
+  ])
+  const { announced, text } = makeFileList({ late: 'not here yet' })
+  const { id: snapshotId } = await createSnapshot(it.domain, { ...it.admin, ...owner }, announced, limits)
+  const store = { snapshotId, userId: owner?.userId ?? '' }
+  expect(await storeList(it.domain, store, makeBody(text))).toHaveLength(1)
+  const publish = () => publishArtifact(it.domain, viewer, { name: 'late', mediaType: 'text/plain', snapshotId })
+  await expect(publish()).rejects.toThrow(`Snapshot ${snapshotId} not found, or incomplete`)
+  await storePack(it.domain, store, makeBody(makeBlob('not here yet')))
+  await expect(publish()).resolves.toMatch(/^artifact_/)
 })
 
 test('all concurrent artifacts of a run are stored over one database connection', async () => {
