@@ -142,6 +142,15 @@ describe('an encrypted value', () => {
     await expect(inject(run, before)).rejects.toMatchObject({ reason: 'START_FAILED' })
     await end(run)
   })
+
+  it('is encrypted with the new key however many there are', async () => {
+    await sql.query('DELETE FROM secret')
+    const eve = await world.user('eve', 'RESEARCHER')
+    const before = { ...domain, secretKeys: keys }
+    for (let n = 0; n < 100; n++) await setSecret(before, admin, { name: `A_${n}`, value: 'mine' })
+    for (const name of ['A', 'B']) await setSecret(before, eve, { name, value: 'hers' })
+    expect(await reencryptSecrets({ ...domain, secretKeys: createSecretKeys([current, old]) })).toBe(102)
+  })
 })
 
 // ── the log ──
