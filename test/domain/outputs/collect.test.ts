@@ -112,6 +112,23 @@ describe('the collection of output files', () => {
     expect(Object.keys(await readBack(jobId))).not.toContain('late')
   })
 
+  it('finds the media type by the ending of the name, in either case', async () => {
+    const { jobId, runId } = await endedRun()
+    const names = ['loss.png', 'LOSS.PNG', 'Notes.Md', 'model.bin', 'png']
+    await collectOutputs(domain, runId, sourceOf(Object.fromEntries(names.map((name) => [name, randomBytes(9)]))), wide)
+    const rows = await sql.query<{ name: string; type: string }>(
+      'SELECT name, media_type AS type FROM artifact WHERE job_id = $1',
+      [jobId],
+    )
+    expect(Object.fromEntries(rows.map(({ name, type }) => [name, type]))).toEqual({
+      'loss.png': 'image/png',
+      'LOSS.PNG': 'image/png',
+      'Notes.Md': 'text/markdown',
+      'model.bin': 'application/octet-stream',
+      png: 'application/octet-stream',
+    })
+  })
+
   it('keeps files that artifacts name, and deletes them with the job', async () => {
     const { jobId, runId } = await endedRun()
     const files = { kept: randomBytes(1_000) }
