@@ -88,6 +88,15 @@ test('an invalid capacity reservation is refused with its field', async () => {
   await deleteCapacityReservation(it.domain, it.admin, { id })
 })
 
+test('a reservation may begin when another one of the same node ends', async () => {
+  const [startsAt, between, endsAt] = [at(50), at(60), at(70)]
+  const earlier = await create({ name: 'earlier', startsAt, endsAt: between })
+  const later = await create({ name: 'later', startsAt: between, endsAt })
+  await deleteCapacityReservation(it.domain, it.admin, earlier)
+  const again = await create({ name: 'earlier', startsAt, endsAt: between })
+  for (const each of [again, later]) await deleteCapacityReservation(it.domain, it.admin, each)
+})
+
 test('example 70: a job of a reservation waits for its window; jobs of other projects cannot use the reservation', async () => {
   const { id } = await create()
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
