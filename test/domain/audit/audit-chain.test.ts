@@ -128,6 +128,8 @@ describe('the chain of the audit log', () => {
     expect(none).toEqual([])
     expect(first).toMatch(/^5 [0-9a-f]{64} 20\d\d-/)
     await chainer.stop()
+    const heads = (await readFile(path, 'utf8')).trim().split('\n')
+    expect(heads).toEqual([first, expect.stringMatching(/^6 [0-9a-f]{64} 20\d\d-/)])
     await appendFile(path, '6 torn')
     expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 6 })
     // An attacker rewrites the whole log, including the head.
