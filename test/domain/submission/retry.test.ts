@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { updateLimits } from '../../../src/domain/limits/limits.ts'
+import { createTeam, updateTeam } from '../../../src/domain/people/teams.ts'
 import { retryJob } from '../../../src/domain/submission/retry.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
@@ -90,6 +91,19 @@ test('overrides replace fields, and remove the fields that contradict them', asy
   expect(await retry(id, { overrides: { queue: 'nowhere' } })).toMatchObject({
     violations: [{ path: ['overrides', 'queue'] }],
   })
+})
+
+test('a retry with another team is charged to that team, unless it names an account', async () => {
+  for (const name of ['red', 'blue']) {
+    const { id } = await createTeam(it.domain, it.admin, { name })
+    await updateTeam(it.domain, it.admin, { id, addMembers: [ann.userId] })
+  }
+  const id = await finished({ team: 'red' }, ann)
+  const account = async (overrides: Record<string, unknown>) =>
+    (await jobOf(await retry(id, { overrides }, ann))).account
+  expect(await account({})).toBe('red')
+  expect(await account({ team: 'blue' })).toBe('blue')
+  expect(await account({ team: 'blue', account: 'red' })).toBe('red')
 })
 
 test('a retry of an active job, or at another version than expected, is refused', async () => {
