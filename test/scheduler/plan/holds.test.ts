@@ -189,6 +189,19 @@ describe('a hold whose victims are leaving', () => {
     expect(placed(pool, lane('y', { gpu: 8 }), 'job_claimant')).toMatchObject({ on: null })
   })
 
+  test('keeps InfiniBand from other jobs that request it', () => {
+    const pool = new TestPool([node('n1', { infiniband: true })])
+    const hold = kept(pool, [])
+    pool.holds.set('job_claimant', {
+      ...hold,
+      placements: hold.placements.map((one) => ({ ...one, infiniband: true })),
+    })
+    const wants = { shape: { infiniband: true } }
+    expect(placed(pool, lane('z', wants))).toBeNull()
+    expect(placed(pool, lane('z'))).toMatchObject({ on: null })
+    expect(placed(pool, lane('y', wants), 'job_claimant')).toMatchObject({ on: null })
+  })
+
   test('is complete once all of its processors are free', () => {
     const pool = new TestPool([N8()])
     const { cpuMillis } = N8()
