@@ -88,6 +88,16 @@ describe('a session with forwarded ports', () => {
     expect(live.findLine(4)).toBeNull()
     await live.cut('over')
   })
+
+  it('carries 64 connections at a time', async () => {
+    const { live } = begin({ connect: async () => new PassThrough() }, { port })
+    for (let number = 1; number <= 64; number++) expect(live.findLine(number)).not.toBeNull()
+    expect(live.findLine(65)).toBeNull()
+    live.findLine(1)?.end(null)
+    expect(live.findLine(65)).not.toBeNull()
+    expect(live.findLine(66)).toBeNull()
+    await live.cut('over')
+  })
 })
 
 describe('a command', () => {
