@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -20,4 +21,15 @@ it('the number of connections to ports is limited, and so is the number that beg
   const fail = () => Promise.reject(new Error('away'))
   await expect(connect(fail)).rejects.toThrow('away')
   expect(await connect(make)).toBeInstanceOf(PassThrough)
+})
+
+it('a connection that was closed before it was handed over is not counted', async () => {
+  const connect = limitConnections('on gpu1')
+  const makeClosed = async () => {
+    const stream = new PassThrough().destroy()
+    await once(stream, 'close')
+    return stream
+  }
+  for (let n = 0; n < 64; n++) expect((await connect(makeClosed)).closed).toBe(true)
+  expect(await connect(async () => new PassThrough())).toBeInstanceOf(PassThrough)
 })
