@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { addNode, deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
+import { type NodesMessage, nodesPerMessage } from '../../src/feed/node-watch.ts'
 import { type Json, type Stream, streamSocket, streamSse } from '../support/client.ts'
 import { openTestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -65,4 +66,26 @@ it('watchers of a pool share its queries, which stop with the last watcher', asy
   await Promise.all(streams.map((stream) => stream.return()))
   await until(() => server.nodeWatch.openHubs() === 0, { what: 'the hub has ended' })
   await deleteNode(server.domain, server.admin, { id })
+})
+
+it('the nodes of a large change come in several messages, and so do removed nodes', async () => {
+  const { sql } = server.domain.db
+  const stream = await server.nodeWatch.watch('sim')
+  /** Reads the messages of one change, of which only the last one has a cursor. */
+  async function readChange() {
+    const messages: NodesMessage[] = []
+    do messages.push((await stream.next()).value as NodesMessage)
+    while (messages.at(-1)?.cursor === '')
+    return messages.map((each) => (each.kind === 'nodes' ? [each.ids.length, each.removedIds.length] : each.kind))
+  }
+  expect(await readChange()).toEqual([[expect.any(Number), 0]])
+  await sql.query(`INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, infiniband)
+    SELECT 'node_many' || n, 'sim', 'many' || n, 1000, 1048576, 1000, 1048576, false FROM generate_series(1, 450) n`)
+  server.domain.wakeups.poke('queue')
+  const sizes = [nodesPerMessage, nodesPerMessage, 50]
+  expect(await readChange()).toEqual(sizes.map((size) => [size, 0]))
+  await sql.query(`DELETE FROM node WHERE name LIKE 'many%'`)
+  server.domain.wakeups.poke('queue')
+  expect(await readChange()).toEqual(sizes.map((size) => [0, size]))
+  await stream.return()
 })
