@@ -55,10 +55,11 @@ async function walk(person: string, first: number): Promise<(string | undefined)
   for (let after: string | null = null; ; ) {
     const { pool } = await as(
       person,
-      'query ($f: Int, $a: Cursor) { pool { workload { entries(first: $f, after: $a) { nodes { id } pageInfo { hasNextPage endCursor } } } } }',
+      'query ($f: Int, $a: Cursor) { pool { workload { entries(first: $f, after: $a) { nodes { id } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }',
       { f: first, a: after },
     )
     const { entries } = pool.workload
+    expect(entries.pageInfo.hasPreviousPage).toBe(after !== null)
     seen.push(...entries.nodes.map(({ id }: Json) => id))
     if (!entries.pageInfo.hasNextPage) return named(seen)
     after = entries.pageInfo.endCursor
