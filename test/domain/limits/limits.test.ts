@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { InvalidInput } from '../../../src/domain/errors.ts'
+import { transition } from '../../../src/domain/jobs/transition.ts'
+import { readLimitsInUse } from '../../../src/domain/limits/in-use.ts'
 import {
   type LimitChange,
   readLimits,
@@ -161,4 +163,20 @@ describe('limits of the configuration', () => {
     expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: null, userMaxActive: 8 })
     expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { unset: ['userMaxConcurrent'] } })
   })
+})
+
+test('the use of a limit counts the running jobs of its own pool alone', async () => {
+  const { sql } = database.db
+  await sql.query("INSERT INTO pool (name, policy, executors) VALUES ('other', 'PRIORITY', '{simulated}')")
+  const pools = ['sim', 'sim', 'other']
+  for (const pool of pools) {
+    const move = { jobId: await it.submit(), run: 1, reason: null } as const
+    const [started] = await transition(sql, [{ ...move, from: 'QUEUED', to: 'STARTING' }], it.time.nowMs())
+    await sql.query('UPDATE run SET pool = $2 WHERE id = $1', [started?.runId, pool])
+  }
+  for (const pool of new Set(pools))
+    await setScopeLimit(it.domain, it.admin, { pool, scope: 'USER', name: 'local', maxJobs: 9 })
+  const found = await readLimitsInUse(it.domain, it.admin, ['sim', 'other'])
+  expect(found.get('sim')?.scopes).toMatchObject([{ name: 'local', maxJobs: 9, jobsInUse: 2, gpusInUse: 0 }])
+  expect(found.get('other')?.scopes).toMatchObject([{ name: 'local', maxJobs: 9, jobsInUse: 1, gpusInUse: 0 }])
 })
