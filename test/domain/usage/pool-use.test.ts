@@ -38,7 +38,7 @@ async function read(request: Partial<UsageRequest> = {}, viewer: Viewer = it.adm
   return readUse(database.db.sql, viewer, whole)
 }
 
-async function move(jobId: string, ...steps: Pick<Move, 'from' | 'to' | 'reason'>[]): Promise<void> {
+async function move(jobId: string, ...steps: Pick<Move, 'from' | 'to' | 'reason' | 'runEnds'>[]): Promise<void> {
   for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 }
 
@@ -103,6 +103,25 @@ describe('the usage of a pool', () => {
     const vic = await it.user('vic', 'VIEWER')
     expect(await read({}, vic)).toEqual([])
     expect(await read({ by: 'POOL' }, vic)).toMatchObject([{ key: 'sim', running: 0, queued: 0, started: 0 }])
+  })
+
+  test('counts the wait of a later run from the end of the run before', async () => {
+    const eve = await it.user('eve', 'RESEARCHER')
+    const jobId = await it.submit({ restartable: true }, eve)
+    await leader.tick()
+    await move(jobId, begins)
+    await database.moveTime(10 * minuteMs)
+    await move(jobId, { from: 'RUNNING', to: 'QUEUED', reason: 'PREEMPTED', runEnds: 'INTERRUPTED' })
+    await leader.tick()
+    await measure()
+    const [hers] = await read({}, eve)
+    expect(hers).toMatchObject({ started: 2, waitP95Seconds: expect.any(Number) })
+    expect(hers?.waitP95Seconds).toBeLessThan(60)
+    for (const step of [
+      { from: 'STARTING', to: 'CANCELLING' },
+      { from: 'CANCELLING', to: 'CANCELLED' },
+    ] as const)
+      await transition(database.db.sql, [{ jobId, run: 2, reason: 'CANCELLED', ...step }], it.time.nowMs())
   })
 
   test('adds up only costs of one currency', async () => {
