@@ -124,6 +124,15 @@ describe('the usage of a pool', () => {
       await transition(database.db.sql, [{ jobId, run: 2, reason: 'CANCELLED', ...step }], it.time.nowMs())
   })
 
+  test('counts a minute in the time that begins with it, not in the time that ends there', async () => {
+    const [last] = await database.db.sql.query<{ at: Date }>('SELECT max(at) AS at FROM pool_use WHERE cpu_seconds > 0')
+    const sum = async (request: Partial<UsageRequest>) =>
+      (await read({ by: 'POOL', ...request })).reduce((seconds, { cpuSeconds }) => seconds + cpuSeconds, 0)
+    const at = last?.at ?? begin
+    expect(await sum({ from: at })).toBeGreaterThan(0)
+    expect((await sum({ to: at })) + (await sum({ from: at }))).toBeCloseTo(await sum({}))
+  })
+
   test('adds up only costs of one currency', async () => {
     const { sql } = database.db
     const costs = async () =>
