@@ -210,6 +210,10 @@ describe('a snapshot with large files', () => {
     await expect(sweepObjects(locked)).rejects.toThrow('a-locked is locked')
     expect(asked).toEqual(['a-locked', 'b', 'c-locked', 'd'])
     expect(await sql.query(`SELECT FROM used_upload WHERE id = 'old'`)).toEqual([])
+    asked.length = 0
+    await sql.query(`INSERT INTO removed_object (key, remove_at) VALUES ('e', berth_now())`)
+    await sweepSnapshots(locked)
+    expect(asked).toEqual(['e']) // the others are tried again an hour later
     await sql.query(`INSERT INTO removed_object (key) SELECT 'locked-' || n FROM generate_series(10, 29) n`)
     asked.length = 0
     await expect(sweepObjects(locked)).rejects.toThrow('is locked')
