@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../../src/executors/slurm/capacity.ts'
 import { expandHostlist } from '../../../src/executors/slurm/hostlist.ts'
 import { countTasks, limitMinutes, makeOptions, optionRules } from '../../../src/executors/slurm/options.ts'
+import { Queue } from '../../../src/executors/slurm/squeue.ts'
 import { parseQueue, type SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 import { getJobPhase, parseNodeState } from '../../../src/executors/slurm/state-tables.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { makeResources, makeRun } from '../runs.ts'
 
@@ -79,6 +81,14 @@ describe('the queue of Slurm', () => {
     expect([first?.restarts, second?.restarts]).toEqual([2, 0])
     expect(second).toMatchObject({ id: '8', state: 'PENDING', nodes: [], held: { memoryBytes: 100 * 1024 ** 2 } })
     expect(rest).toEqual([])
+  })
+
+  it('are listed for each run, the oldest first by the number of their ids', async () => {
+    const job = (id: string, run: string) => line(id, run, '0', 'RUNNING', 'None', 'n1', '0', '', '', '0', 'cpu=1')
+    const text = [job('10', 'run_a'), job('11', 'run_b'), job('9', 'run_a')].join('\n')
+    const found = await new Queue(async () => text, systemClock, log).read([])
+    const ids = Array.from(found?.byRun ?? [], ([run, jobs]) => [run, jobs.map(({ id }) => id)])
+    expect(Object.fromEntries(ids)).toEqual({ run_a: ['9', '10'], run_b: ['11'] })
   })
 })
 
