@@ -44,6 +44,9 @@ export class TestPool implements WorldView {
   get nodes() {
     return this.machines.nodes
   }
+  get nextEnds() {
+    return this.machines.nextEnds
+  }
   get running() {
     return this.machines.running
   }

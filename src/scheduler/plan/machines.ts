@@ -26,6 +26,8 @@ export class Machines {
   readonly tally = new Map<string, Amount>()
   nodes: FreeNode[] = []
   freeGpus = new Int32Array()
+  /** Lower bounds of the next end on each node, in the order of their names; NaN: its runs changed. */
+  nextEnds = new Float64Array()
   /** Amounts that non-preemptable batch jobs hold or have holds for. */
   unpreemptable = none
   readonly runsOf = new Map<string, number>()
@@ -52,6 +54,7 @@ export class Machines {
     const inOrder = indexMachines(this.nodes)
     this.indexOf = inOrder.indexOf
     this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
+    this.nextEnds = new Float64Array(this.nodes.length).fill(Number.NaN)
     for (const run of this.running.values()) {
       this.move(run.placements, takeResources)
       this.countProbe(run, 1)
@@ -65,7 +68,7 @@ export class Machines {
   }
 
   get nextTryMs(): number | null {
-    const moments = this.nodes.flatMap(({ backOff }) => (backOff?.isOver === false ? [backOff.untilMs] : []))
+    const moments = this.backingOff.flatMap(({ backOff }) => (backOff?.isOver === false ? [backOff.untilMs] : []))
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
@@ -164,7 +167,9 @@ export class Machines {
       if (!node) continue
       how(node, placement)
       const at = this.indexOf(node.id)
-      if (at !== undefined) this.freeGpus[at] = countFree(node)
+      if (at === undefined) continue
+      this.freeGpus[at] = countFree(node)
+      this.nextEnds[at] = Number.NaN
     }
   }
 

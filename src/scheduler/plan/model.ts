@@ -188,6 +188,8 @@ export interface WorldView {
   readonly plans: ReadonlyMap<string, PlannedStart>
   readonly preemptions: readonly PastPreemption[]
   runsOn(nodeId: string): readonly Running[]
+  /** Lower bounds of the next end on each node, in the order of their names; NaN: not computed yet. */
+  readonly nextEnds: Float64Array
   /** The share of the pool that the node holds (accounts.ts), after adding `extra` and subtracting `without`. */
   occupancy(node: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
   /** Under PRIORITY, true: the configured priority of the lane is higher than that of the job with the planned start. */

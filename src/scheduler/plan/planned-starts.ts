@@ -68,7 +68,7 @@ function findSoonest(
   const found: Fitting[] = []
   let untilMs = Number.POSITIVE_INFINITY
   for (const [at, node] of fitting.nodes.entries()) {
-    if (!mayFit(world, shape, { node, beforeMs: untilMs }) || !view?.(node)) continue
+    if (!mayFit(world, shape, { node, at, beforeMs: untilMs }) || !view?.(node)) continue
     const ends = listEnds(world, [node], { atMs: untilMs, owner: entry.jobId }).sort((a, b) => a.endMs - b.endMs)
     const gone: Ending[] = []
     let copies = 0
@@ -95,8 +95,10 @@ function findSoonest(
 function mayFit(
   world: WorldView,
   { gpu, cpuMillis, memoryBytes }: Shape,
-  { node, beforeMs }: { node: FreeNode; beforeMs: number },
+  { node, at, beforeMs }: { node: FreeNode; at: number; beforeMs: number },
 ): boolean {
+  if (computeNextEndMs(world, node, at) >= beforeMs)
+    return node.freeCpu >= cpuMillis && node.freeMemory >= memoryBytes && countFree(node) >= gpu
   let gpus = countFree(node) - gpu
   let cpu = node.freeCpu - cpuMillis
   let memory = node.freeMemory - memoryBytes
@@ -107,6 +109,14 @@ function mayFit(
     memory += end.memory
   }
   return gpus >= 0 && cpu >= 0 && memory >= 0
+}
+
+function computeNextEndMs(world: WorldView, { id }: FreeNode, at: number): number {
+  const known = world.nextEnds[at] ?? Number.NaN
+  if (!Number.isNaN(known)) return known
+  const next = listEarliestEnds(world, world.runsOn(id), id)[0]?.ms ?? Number.POSITIVE_INFINITY
+  world.nextEnds[at] = next
+  return next
 }
 
 interface EarliestEnd {
@@ -242,16 +252,18 @@ function kindOf(node: FreeNode): string {
   return known
 }
 
-const kindsByShape = new WeakMap<Shape, { nodes: readonly FreeNode[]; examples: readonly FreeNode[] }>()
+const suitableExamples = new WeakMap<object, readonly FreeNode[]>()
 
+/** Shapes with the same devices share the list `suited`, and so the result. */
 function listSuitableExamples(nodes: readonly FreeNode[], shape: Shape): readonly FreeNode[] {
-  const known = kindsByShape.get(shape)
-  if (known?.nodes === nodes) return known.examples
   const { nodes: inOrder, suits } = indexMachines(nodes)
   const suited = suits(shape)
-  const examples = new Map(inOrder.flatMap((node, at) => (suited[at] ? [[kindOf(node), node] as const] : [])))
-  kindsByShape.set(shape, { nodes, examples: [...examples.values()] })
-  return [...examples.values()]
+  const known = suitableExamples.get(suited)
+  if (known) return known
+  const kinds = new Map(inOrder.flatMap((node, at) => (suited[at] ? [[kindOf(node), node] as const] : [])))
+  const examples = [...kinds.values()]
+  suitableExamples.set(suited, examples)
+  return examples
 }
 
 function createKindsInUse({ plans, nodes }: WorldView): (node: FreeNode) => boolean {

@@ -103,6 +103,10 @@ export class PoolState implements WorldView {
     return this.machines.nodes
   }
 
+  get nextEnds(): Float64Array {
+    return this.machines.nextEnds
+  }
+
   get running(): ReadonlyMap<string, Running> {
     return this.machines.running
   }
