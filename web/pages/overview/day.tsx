@@ -209,5 +209,5 @@ function describeRest(
     rows.length > dayRowsMax && `${plural(rows.length - dayRowsMax, `more ${by}`)} with fewer jobs.`,
     hidden > 0 && `Not drawn: ${plural(hidden, 'job')} that overlapped too many others.`,
   ].filter(Boolean)
-  return parts.length > 0 ? parts.join(' ') : 'Point at a bar for its job; a click opens it.'
+  return parts.length > 0 ? parts.join(' ') : 'Each bar is a job. Click or tap it to open the job.'
 }
