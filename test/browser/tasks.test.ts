@@ -7,7 +7,7 @@ import { adminToken, describeConsole, row } from './support/console.ts'
 import { settle } from './support/pages.ts'
 import { createPerson, simulate, submitSpecs } from './support/seed.ts'
 
-/** What users do most. Each task begins on the overview, and needs at most this number of actions. */
+/** Each frequent task begins on the overview, and needs at most this number of actions. */
 const actionsMax = 5
 
 const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
