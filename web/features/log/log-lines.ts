@@ -58,6 +58,8 @@ const streams = [...allStreams]
 const documents = { tail: LogTailDocument, page: LogLinesDocument, first: 1_000 }
 const lastLines = 100
 const sparseLines = 200
+/** New lines of a live log are shown five times a second, because a job may print in every frame. */
+const liveStepMs = 200
 /** Maximum number of pages read at the same time, so that dragging the scroll bar does not read every page on its way. */
 const readsMax = 2
 const forever = { attempts: Number.POSITIVE_INFINITY }
@@ -74,6 +76,7 @@ export class LogLines {
   /** Pages of the visible lines, the most needed first. */
   #wanted: readonly number[] = []
   #isScheduled = false
+  #soon: ReturnType<typeof setTimeout> | undefined
   #isFollowing = false
   /** From this line on, lines came from the tail or the stream, whose text of open lines is the newest. */
   #streamFrom = Number.POSITIVE_INFINITY
@@ -112,6 +115,7 @@ export class LogLines {
 
   stop(): void {
     this.#leave.abort()
+    clearTimeout(this.#soon)
     this.#listeners.clear()
   }
 
@@ -226,7 +230,11 @@ export class LogLines {
     const last = message.lines.at(-1)
     const behindMs = last ? Math.max(0, this.#options.nowMs() - Date.parse(last.at)) : this.#state.behindMs
     const newest = message.lines.reduce((most, { number }) => Math.max(most, number), lineCount)
-    this.#change({ lineCount: newest, behindMs })
+    this.#set({ lineCount: newest, behindMs })
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#tell()
+    }, liveStepMs)
     this.#store.forget(toPageIndex(Math.max(1, lineCount)))
   }
 
@@ -290,9 +298,17 @@ export class LogLines {
     this.#change(failure.code === 'NOT_FOUND' ? { isGone: true } : { failure })
   }
 
-  /** Changes the state, and calls the listeners once per frame. */
-  #change(change: Partial<LogState>) {
+  #set(change: Partial<LogState>) {
     this.#state = { ...this.#state, ...change, version: this.#state.version + 1 }
+  }
+
+  #change(change: Partial<LogState>) {
+    this.#set(change)
+    this.#tell()
+  }
+
+  /** Calls the listeners once per frame. */
+  #tell() {
     if (this.#isScheduled) return
     this.#isScheduled = true
     this.#options.schedule(() => {
