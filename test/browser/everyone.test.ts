@@ -72,7 +72,10 @@ describeLongConsole('every page of the console', (subject) => {
     await seedPolicies(full)
   })
   afterAll(async () => {
-    if (jobId) await berth(full, ['cancel', jobId], adminToken)
+    if (!jobId) return
+    await berth(full, ['cancel', jobId], adminToken)
+    // Without this the server would end before the job, which would run on. `wait` exits like the job.
+    await berth(full, ['wait', jobId], adminToken).catch(() => undefined)
   })
 
   async function open(server: BerthServer, options: Parameters<typeof subject.openContext>[0]): Promise<Page> {
