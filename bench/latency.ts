@@ -1,4 +1,4 @@
-import { type Connection, openConnection } from '../src/client/connection/transport.ts'
+import { type Connection, openConnection } from '../src/client/connection/connection.ts'
 import { CancelJobDocument, JobStatusDocument, SubmitJobDocument } from '../src/client/generated/graphql.ts'
 import { printLatencies } from './harness.ts'
 import { withServer } from './server.ts'

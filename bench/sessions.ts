@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClientLine, type LineEnd } from '../src/client/channel/client-line.ts'
 import { kinds } from '../src/client/channel/frames.ts'
-import { type Connection, openConnection } from '../src/client/connection/transport.ts'
+import { type Connection, openConnection } from '../src/client/connection/connection.ts'
 import {
   CreateTokenDocument,
   CreateUserDocument,

@@ -2,12 +2,12 @@
 
 export { ClientLine, type LineEnd } from './channel/client-line.ts'
 export { kinds as frameKinds, payloadBytesMax } from './channel/frames.ts'
+export type { ConnectionOptions, RequestOptions, TypedDocument } from './connection/connection.ts'
 export { type GraphqlError, RequestFailed, requireField, type TokenTrouble } from './connection/failure.ts'
 export type { Answer, Operation } from './connection/http.ts'
 export { advancing, type Resumable } from './connection/resume.ts'
 export type { StreamOptions, Transport } from './connection/streams.ts'
 export type { TokenSource } from './connection/tokens.ts'
-export type { ConnectionOptions, RequestOptions, TypedDocument } from './connection/transport.ts'
 export * from './generated/graphql.ts'
 export { type Client, createClient, type RetryJobAnswer, type SubmitJobAnswer } from './jobs/client.ts'
 export type { FollowJobOptions, JobUpdate } from './jobs/events.ts'

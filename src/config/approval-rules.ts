@@ -1,18 +1,8 @@
 import { z } from 'zod'
 import { executorDefault } from '../domain/executors.ts'
 import { findPatternProblem } from '../domain/pattern.ts'
-import {
-  type ConfigProblem,
-  findDuplicates,
-  flag,
-  formatProblem,
-  level,
-  list,
-  parseAmount,
-  section,
-  shortText,
-  wholeNumber,
-} from './value.ts'
+import { findDuplicates, section } from './keys.ts'
+import { type ConfigProblem, flag, formatProblem, level, list, parseAmount, shortText, wholeNumber } from './value.ts'
 
 const yearSeconds = 31_536_000
 

@@ -1,4 +1,5 @@
-import { formatProblem, list, matching, section, text, url, word } from './value.ts'
+import { section } from './keys.ts'
+import { formatProblem, list, matching, text, url, word } from './value.ts'
 
 /** `console:` of the configuration file: what the web console shows of the installation. */
 

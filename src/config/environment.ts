@@ -1,5 +1,6 @@
+import { findNearest } from './keys.ts'
 import { roles } from './server.ts'
-import { type ConfigProblem, findNearest, isMap } from './value.ts'
+import { type ConfigProblem, isMap } from './value.ts'
 
 export interface ConfigVariables {
   readonly [name: string]: string | undefined

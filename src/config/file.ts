@@ -4,25 +4,12 @@ import { executorNames } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
 import { consoleSection } from './console.ts'
 import { isEngineAddress } from './engine-address.ts'
+import { section } from './keys.ts'
 import { quotaSection } from './quotas.ts'
 import { s3Section } from './s3.ts'
 import { schedulingSection } from './scheduling.ts'
 import { serverSection } from './server.ts'
-import {
-  flag,
-  level,
-  list,
-  map,
-  matching,
-  name,
-  parseAmount,
-  section,
-  text,
-  url,
-  value,
-  wholeNumber,
-  word,
-} from './value.ts'
+import { flag, level, list, map, matching, name, parseAmount, text, url, value, wholeNumber, word } from './value.ts'
 import { webhookSection } from './webhooks.ts'
 
 /** The keys of the configuration file with their defaults. Rules between keys are in ../config.ts. */

@@ -2,7 +2,8 @@ import { type ExecutorName, executorDefault, executorsDefault, findTraits } from
 import { isEngineHere } from './engine-address.ts'
 import { checkEngines, hasEngines } from './engines.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
-import { type ConfigProblem, findDuplicates } from './value.ts'
+import { findDuplicates } from './keys.ts'
+import type { ConfigProblem } from './value.ts'
 
 export const listPoolExecutors = (pool: PoolEntry): readonly ExecutorName[] =>
   pool.executors ?? (pool.executor ? [pool.executor] : executorsDefault)

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { quotaActions, quotaScopes } from '../domain/limits/quota-rules.ts'
 import { quotaTypes } from '../domain/limits/quota-types.ts'
-import { type ConfigProblem, configUserLevels, parseAmount, section, text, word } from './value.ts'
+import { section } from './keys.ts'
+import { type ConfigProblem, configUserLevels, parseAmount, text, word } from './value.ts'
 
 export const quotaSection = section({
   type: word(quotaTypes),

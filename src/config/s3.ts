@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
-import { ConfigError, matching, section, text, url } from './value.ts'
+import { section } from './keys.ts'
+import { ConfigError, matching, text, url } from './value.ts'
 
 export const s3Section = section({
   bucket: matching('a name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'berth-files'),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { flag, parseAmount, section, wholeNumber, word } from './value.ts'
+import { section } from './keys.ts'
+import { flag, parseAmount, wholeNumber, word } from './value.ts'
 
 const yearSeconds = 31_536_000
 const seconds = (example: string) => parseAmount('seconds', [0, yearSeconds], example)

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
+import { section } from './keys.ts'
 import { readManifests } from './manifests.ts'
-import { flag, isInRange, list, matching, section, text, url, value, wholeNumber, word } from './value.ts'
+import { flag, isInRange, list, matching, text, url, value, wholeNumber, word } from './value.ts'
 
 /** `server:` of the configuration file: where a process listens, and what callers may do. */
 

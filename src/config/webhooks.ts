@@ -1,17 +1,7 @@
 import { z } from 'zod'
 import { webhookEventTypes, webhooksMax } from '../domain/webhooks/event-types.ts'
-import {
-  type ConfigProblem,
-  findDuplicates,
-  formatProblem,
-  list,
-  map,
-  name,
-  section,
-  shortText,
-  value,
-  word,
-} from './value.ts'
+import { findDuplicates, section } from './keys.ts'
+import { type ConfigProblem, formatProblem, list, map, name, shortText, value, word } from './value.ts'
 
 /** `webhooks:` of the configuration file. */
 

@@ -46,7 +46,7 @@ async function main(): Promise<number> {
 /** Connects at the first report: a handler without reports starts five times as fast. */
 async function openInside(): Promise<Inside> {
   const { createInside } = await import('../client/jobs/inside.ts')
-  const { openConnection } = await import('../client/connection/transport.ts')
+  const { openConnection } = await import('../client/connection/connection.ts')
   const connection = openConnection({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
   // The wait for an unreachable server ends only with the limits of the run.
   return createInside(connection, {

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../../client/connection/transport.ts'
+import type { RequestOptions } from '../../client/connection/connection.ts'
 import type { ProblemFragment, TypedDocumentString } from '../../client/generated/graphql.ts'
 import type { Client } from '../../client/jobs/client.ts'
 import type { ContextFiles } from '../login/context-files.ts'

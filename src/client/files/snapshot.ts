@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Connection } from '../connection/connection.ts'
 import { RequestFailed } from '../connection/failure.ts'
 import { withAttempts } from '../connection/retry.ts'
 import { sleepFor } from '../connection/sleep.ts'
-import type { Connection } from '../connection/transport.ts'
 import { CreateSnapshotDocument, type CreateSnapshotMutation, SnapshotLimitsDocument } from '../generated/graphql.ts'
 import { type HashedEntry, type HashedFile, hashFiles, isHashed, packFiles } from './contents.ts'
 import {

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../connection/transport.ts'
+import type { RequestOptions } from '../connection/connection.ts'
 import type { SubmitJobInput } from '../generated/graphql.ts'
 import type { Client, SubmitJobAnswer } from '../jobs/client.ts'
 import { type UploadOptions, uploadSnapshot } from './snapshot.ts'

@@ -1,11 +1,11 @@
 import { makeCancellable } from '../connection/cancellable.ts'
-import { RequestFailed } from '../connection/failure.ts'
 import {
   type Connection,
   type ConnectionOptions,
   openConnection,
   type RequestOptions,
-} from '../connection/transport.ts'
+} from '../connection/connection.ts'
+import { RequestFailed } from '../connection/failure.ts'
 import type { TailSubscription } from '../generated/graphql.ts'
 import {
   type JobRowFragment,

@@ -1,6 +1,6 @@
+import type { Connection, RequestOptions } from '../connection/connection.ts'
 import { convertToDeletion, createJobNotFound, ignoreInvalidCursor } from '../connection/failure.ts'
 import { sleepFor } from '../connection/sleep.ts'
-import type { Connection, RequestOptions } from '../connection/transport.ts'
 import {
   type JobEventRowFragment,
   JobEventsDocument,

@@ -1,6 +1,6 @@
+import type { Connection } from '../connection/connection.ts'
 import { RequestFailed } from '../connection/failure.ts'
 import { retryWaitMs } from '../connection/retry.ts'
-import type { Connection } from '../connection/transport.ts'
 import {
   PublishArtifactDocument,
   type PublishArtifactInput,

@@ -1,7 +1,7 @@
+import type { Connection, TypedDocument } from '../connection/connection.ts'
 import { RequestFailed } from '../connection/failure.ts'
 import type { Resumable } from '../connection/resume.ts'
 import { sleepFor } from '../connection/sleep.ts'
-import type { Connection, TypedDocument } from '../connection/transport.ts'
 import { runUserCallback } from '../connection/user-callbacks.ts'
 import {
   type JobFilter,

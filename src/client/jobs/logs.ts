@@ -1,6 +1,6 @@
+import type { Connection, TypedDocument } from '../connection/connection.ts'
 import { convertToDeletion, createJobNotFound, ignoreInvalidCursor, requireField } from '../connection/failure.ts'
 import { sleepFor } from '../connection/sleep.ts'
-import type { Connection, TypedDocument } from '../connection/transport.ts'
 import {
   JobLogsDocument,
   type JobLogsQueryVariables,

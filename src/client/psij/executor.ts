@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from '../connection/transport.ts'
+import type { ConnectionOptions } from '../connection/connection.ts'
 import {
   CancelJobDocument,
   ExecutorNamesDocument,

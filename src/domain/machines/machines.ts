@@ -1,4 +1,5 @@
 import { GiB, matchesAll, type Shape } from '../shape.ts'
+import { computeDefaultMemory } from './default-memory.ts'
 
 /** Constant properties of the nodes of a pool, computed once per shape and kind of machine. */
 
@@ -133,32 +134,12 @@ function buildMachines(given: readonly FreeNode[]): Machines {
     memoryShare: (shape) =>
       shares(shape, () => {
         const suited = suits(shape, findSuits)
-        return smallestShare(
+        return computeDefaultMemory(
           shape,
           nodes.filter((node, at) => suited[at] != null && node.cpuMillis >= shape.cpuMillis),
         )
       }),
   }
-}
-
-const mebibyte = 2 ** 20
-const shareMin = 2 ** 30
-/** Fraction of the memory of a delegated node that jobs get; the backend keeps the rest for the system. */
-const shareOfCluster = 0.9
-
-/**
- * The default memory of a copy: the fraction of the memory that corresponds to its fraction of the cores, on the node
- * where this is least, so that the job fits on each node. So jobs with default memory never run out of memory before
- * cores.
- */
-function smallestShare({ cpuMillis, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
-  if (nodes.length === 0) return null
-  const shares = nodes.map((node) => {
-    const part = exclusive ? 1 : cpuMillis / Math.max(node.cpuMillis, 1)
-    const bytes = node.memoryBytes * part * (node.others ? shareOfCluster : 1)
-    return Math.max(Math.floor(bytes / mebibyte) * mebibyte, Math.min(shareMin, node.memoryBytes))
-  })
-  return shares.reduce((least, share) => Math.min(least, share))
 }
 
 function createEmptyNodes(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {

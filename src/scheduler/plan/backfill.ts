@@ -1,47 +1,27 @@
-import { sumAmounts } from '../../domain/machines/amounts.ts'
-import { type Placement, place } from '../../domain/machines/placement.ts'
-import { toNumber } from './fractions.ts'
-import { type Claim, computeUsable, freeRuns } from './holds.ts'
-import { type Running, tiers, type WorldView } from './model.ts'
-import type { EvictionPlan } from './preemption.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import { atOnceMs, isKnown } from './expected-ends.ts'
+import type { PlannedStart, WorldView } from './model.ts'
+
+/** true: runs of the lane can be evicted when a job needs its planned nodes. */
+export const mayBeEvicted = ({ preemptable, interactive }: Lane): boolean => preemptable && !interactive
 
 /**
- * Chooses runs that were backfilled on the nodes of a job, to evict them when the job needs nothing but their
- * resources: the most recent first, and as few as possible. null: even all of these runs free too little.
+ * true: a job of the lane may use what the planned start of another job keeps, because it ends in time or can be
+ * evicted. `evicts`: it would evict runs first.
  */
-export function planBackfillEviction(world: WorldView, claim: Claim): EvictionPlan | null {
-  const { lane, entry } = claim
-  const backfilled = backfilledOn(world, entry.jobId)
-  if (backfilled.length === 0) return null
-  const { view, budget } = computeUsable(world, claim)
-  const without = (gone: readonly Running[]) =>
-    place(lane.shape, freeRuns(world.nodes, gone), { view, budget, interactive: lane.interactive })
-  const chosen: Running[] = []
-  let placements: Placement[] | null = null
-  for (const running of backfilled) {
-    chosen.push(running)
-    placements = without(chosen)
-    if (placements) break
-  }
-  if (!placements) return null
-  for (const running of chosen.slice(0, -1).reverse()) {
-    const fewer = chosen.filter((one) => one !== running)
-    const still = without(fewer)
-    if (!still) continue
-    chosen.splice(chosen.indexOf(running), 1)
-    placements = still
-  }
-  const share = (...of: Parameters<WorldView['occupancy']>) => toNumber(world.occupancy(...of))
-  const claimant: [number, number] = [share(lane.account), share(lane.account, { extra: sumAmounts(placements) })]
-  const victims = chosen.map((running) => {
-    const { account } = running.lane
-    const victim: [number, number] = [share(account), share(account, { without: sumAmounts(running.placements) })]
-    return { running, tier: tiers.backfilled, shares: { claimant, victim } }
-  })
-  return { placements, victims }
+export function mayBackfill(
+  world: WorldView,
+  lane: Lane,
+  { plan, evicts }: { plan: PlannedStart; evicts: boolean },
+): boolean {
+  if (mayBeEvicted(lane)) return !isDue(plan)
+  // Victims may end late, so the job might not end in time.
+  if (evicts || lane.runSeconds === null || !isKnown(plan.atMs)) return false
+  return world.nowMs + lane.runSeconds * 1_000 <= plan.atMs
 }
 
-const backfilledOn = ({ running }: WorldView, jobId: string): Running[] =>
-  [...running.values()]
-    .filter((run) => run.backfilledOn === jobId && !run.leaving && run.state !== 'CANCELLING')
-    .sort((a, b) => b.sinceMs - a.sinceMs || (b.runId < a.runId ? -1 : 1))
+/**
+ * true: only evicted and backfilled runs still use the planned resources, so the owner gets them next. From then on no
+ * job is backfilled or evicted there: otherwise one claim could follow another forever.
+ */
+const isDue = ({ atMs }: PlannedStart): boolean => atMs === atOnceMs

@@ -1,5 +1,5 @@
 import type { Reason } from '../../domain/reason.ts'
-import { planBackfillEviction } from './backfill.ts'
+import { planBackfillEviction } from './backfill-evictions.ts'
 import { waitingForPreemption } from './consider.ts'
 import { parkForCapacity } from './findings.ts'
 import { computeUsable } from './holds.ts'

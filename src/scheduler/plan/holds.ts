@@ -1,7 +1,8 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { isOpen, takesRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
-import { atOnceMs, computeExpectedEndMs, isKnown } from './expected-ends.ts'
+import { mayBackfill, mayBeEvicted } from './backfill.ts'
+import { computeExpectedEndMs } from './expected-ends.ts'
 import type { Hold, PlannedStart, Running, Waiting, WorldView } from './model.ts'
 import { type Ration, restrictToRation, wholeNode } from './rations.ts'
 import { findReservedNodes } from './reservations.ts'
@@ -71,24 +72,10 @@ export function listKept(
   return kept
 }
 
-const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
 const onNoPlan = () => null
 
 export const groupByNode = (kept: readonly Kept[]): ReadonlyMap<string, readonly Kept[]> =>
   Map.groupBy(kept, ({ placement }) => placement.nodeId)
-
-function mayBackfill(world: WorldView, lane: Lane, { plan, evicts }: { plan: PlannedStart; evicts: boolean }): boolean {
-  if (mayBeEvicted(lane)) return !isDue(plan)
-  // Victims may end late, so the job might not end in time.
-  if (evicts || lane.runSeconds === null || !isKnown(plan.atMs)) return false
-  return world.nowMs + lane.runSeconds * 1_000 <= plan.atMs
-}
-
-/**
- * true: only evicted and backfilled runs still use the planned resources, so the owner gets them next. From then on no
- * job is backfilled or evicted there: otherwise one claim could follow another forever.
- */
-const isDue = ({ atMs }: PlannedStart): boolean => atMs === atOnceMs
 
 function hideKept(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
   return hideKeptResources(node, kept, computeLeft(world, node, kept))

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { type Connection, openConnection } from '../../../src/client/connection/connection.ts'
 import { advancing } from '../../../src/client/connection/resume.ts'
-import { type Connection, openConnection } from '../../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../../src/client/generated/graphql.ts'
 import { freePort } from '../../support/berth-server.ts'
 import { type StreamOptions, type StreamServer, startStreamServer } from '../../support/stream-server.ts'

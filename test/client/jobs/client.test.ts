@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TypedDocument } from '../../../src/client/connection/connection.ts'
 import type { Transport } from '../../../src/client/connection/streams.ts'
-import type { TypedDocument } from '../../../src/client/connection/transport.ts'
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import type { JobUpdate } from '../../../src/client/jobs/events.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { Connection } from '../../../src/client/connection/connection.ts'
 import { RequestFailed } from '../../../src/client/connection/failure.ts'
-import type { Connection } from '../../../src/client/connection/transport.ts'
 import { createInside } from '../../../src/client/jobs/inside.ts'
 
 /** Problems of the mutations of a job are failures of the call, as in the command line and in handlers. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { place } from '../../../src/domain/machines/placement.ts'
-import { planBackfillEviction } from '../../../src/scheduler/plan/backfill.ts'
+import { planBackfillEviction } from '../../../src/scheduler/plan/backfill-evictions.ts'
 import { isKnown } from '../../../src/scheduler/plan/expected-ends.ts'
 import { type Claim, computeUsable, isComplete, isVoid } from '../../../src/scheduler/plan/holds.ts'
 import type { Hold, PlannedStart } from '../../../src/scheduler/plan/model.ts'
