@@ -15,7 +15,7 @@ interface TypeRow {
    * type counts; it follows each aggregate.
    */
   usage(filter: string): string
-  /** The amount that a job adds to the usage; null: 1. */
+  /** The amount that a job adds to the usage. null: 1, and nothing but a submission raises the usage. */
   takes: ((job: Taking, executors: readonly string[]) => number) | null
   isCost?: true
   /** Active slot reservations count as well. */
