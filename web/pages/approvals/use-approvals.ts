@@ -43,7 +43,7 @@ async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
 export function useApprovals(filter: ApprovalFilter): Approvals {
   const isPending = filter.statuses?.includes('PENDING') === true
   const resource = useResource(`approvals ${JSON.stringify(filter)}`, (signal) => readAll(filter, signal))
-  const { departures, depart, hold } = useDepartures()
+  const { departures, gone, depart, hold } = useDepartures()
   const { read, value } = resource
   const onChange = useRef<(row: ApprovalRow) => void>(() => undefined)
   onChange.current = (row) => {
@@ -62,7 +62,7 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
   }, [read])
   const rows = value?.rows ?? none
   return {
-    rows: isPending ? addDepartedRows(rows.toReversed(), departures) : rows,
+    rows: isPending ? addDepartedRows(rows.filter(({ id }) => !gone.has(id)).toReversed(), departures) : rows,
     departures,
     total: value?.total ?? 0,
     resource,
@@ -85,6 +85,8 @@ async function follow(onRow: (row: ApprovalRow) => void, readAgain: () => void, 
 /** Keeps decided requests in the list for some seconds, and while the pointer is over the list. */
 function useDepartures() {
   const [departures, setDepartures] = useState<ReadonlyMap<string, ApprovalRow>>(new Map())
+  // A list that was read before the decision, such as during an outage, must not show them as pending again.
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set())
   const isHeld = useRef(false)
   const timers = useRef(new Set<ReturnType<typeof setTimeout>>())
   useEffect(() => {
@@ -97,6 +99,7 @@ function useDepartures() {
     const timer = setTimeout(() => {
       timers.current.delete(timer)
       if (isHeld.current) return remove(ids)
+      setGone((before) => new Set([...before, ...ids]))
       setDepartures((before) => new Map([...before].filter(([id]) => !ids.includes(id))))
     }, shownMs)
     timers.current.add(timer)
@@ -109,5 +112,5 @@ function useDepartures() {
   const hold = (next: boolean) => {
     isHeld.current = next
   }
-  return { departures, depart, hold }
+  return { departures, gone, depart, hold }
 }
