@@ -85,7 +85,7 @@ async function follow(onRow: (row: ApprovalRow) => void, readAgain: () => void, 
 /** Keeps decided requests in the list for some seconds, and while the pointer is over the list. */
 function useDepartures() {
   const [departures, setDepartures] = useState<ReadonlyMap<string, ApprovalRow>>(new Map())
-  // A list that was read before the decision, such as during an outage, must not show them as pending again.
+  // The list still has these requests as pending if it was read before their decision, as after a lost connection.
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set())
   const isHeld = useRef(false)
   const timers = useRef(new Set<ReturnType<typeof setTimeout>>())
