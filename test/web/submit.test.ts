@@ -132,7 +132,8 @@ describe('a command', () => {
 
   it('is a script if it needs a shell', () => {
     expect(needsShell('ls | wc')).toBe(true)
-    expect(needsShell(`echo 'a | b'`)).toBe(false)
+    expect(needsShell('echo "$HOME"')).toBe(true)
+    expect(needsShell(`echo 'a | b' "c | d's" '$HOME' "costs $ 5" \\$HOME`)).toBe(false)
     const script = parseCommand('SCRIPT', 'ls | wc')
     expect(isScript(script)).toBe(true)
     expect(formatCommand(script)).toEqual({ mode: 'SCRIPT', text: 'ls | wc' })

@@ -25,6 +25,9 @@ export const isScript = (command: unknown): command is [string, '-c', string] =>
   command[1] === '-c' &&
   typeof command[2] === 'string'
 
-/** true: outside quotes, the text has operators, line breaks, `$(…)`, backticks or `*`, which need a shell. */
+/** true: the text has variables, operators, line breaks, backticks or `*` that only a shell would replace or obey. */
 export const needsShell = (text: string): boolean =>
-  /[|&;<>`\n]|\$\(|\*/.test(text.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, ''))
+  /[|&;<>`\n*]|\$[\w{(]/.test(text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/g, keepReplaced))
+
+/** Double quotes keep their variables and backticks. */
+const keepReplaced = (quoted: string): string => (quoted.startsWith('"') ? quoted.replace(/\\.|[^$`\w{(]/g, ' ') : ' ')
