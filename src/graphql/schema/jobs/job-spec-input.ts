@@ -215,7 +215,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     }),
     durationSeconds: t.float({ description: 'Expected duration of a run in seconds.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Earliest start; a time in the past means now.' }),
-    estimatedCost: t.float({ description: 'Your estimate of the cost: 0 … 10¹⁵.' }),
+    estimatedCost: t.float({ description: 'Your estimate of the cost, in the currency of the pool: 0 … 10¹⁵.' }),
     dependsOn: t.field({ type: [DependencyInput], ...capList(dependenciesMax, 'Jobs that must end first') }),
     onDependencyFailure: t.field({
       type: OnDependencyFailure,

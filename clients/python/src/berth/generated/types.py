@@ -219,7 +219,7 @@ class JobSpec:
     environment: Optional[Union[Mapping[str, str], Sequence[EnvironmentVariable]]] = None
     """Environment variables in order (the last one of a name wins). At most 10,000."""
     estimated_cost: Optional[float] = None
-    """Your estimate of the cost: 0 … 10¹⁵."""
+    """Your estimate of the cost, in the currency of the pool: 0 … 10¹⁵."""
     executable: Optional[str] = None
     """Program to run; its arguments are in `arguments`."""
     executor: Optional[Executor] = None
@@ -488,7 +488,7 @@ class JobSpecFields(TypedDict, total=False):
     environment: Optional[Union[Mapping[str, str], Sequence[EnvironmentVariable]]]
     """Environment variables in order (the last one of a name wins). At most 10,000."""
     estimated_cost: Optional[float]
-    """Your estimate of the cost: 0 … 10¹⁵."""
+    """Your estimate of the cost, in the currency of the pool: 0 … 10¹⁵."""
     executable: Optional[str]
     """Program to run; its arguments are in `arguments`."""
     executor: Optional[Executor]
