@@ -65,7 +65,6 @@ describeConsole('the ports of a job', (subject) => {
     await other.getByText('Open the port again from the page of the job').waitFor()
     await from.getByRole('button', { name: 'Log out' }).click()
     await expect.poll(async () => (await page.reload())?.status() ?? 0, { timeout: 5_000 }).toBe(403)
-    await Promise.all([from, page, other].map((each) => each.close()))
     // A user has two running jobs.
     await berth(server, ['cancel', first.id, second.id], adminToken)
   })
