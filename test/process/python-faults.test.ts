@@ -111,9 +111,13 @@ it.skipIf(reportMissing('Python 3.9', python === null))(
     const { child, ended, output, remarks } = await startFollower(lines)
     const isSubmitted = () => output().includes('\n') || child.exitCode !== null
     await until(isSubmitted, { what: 'the job is submitted', seen: remarks })
+    let passed = 0
+    const isFollowing = () => proxy.passed.sse > passed || child.exitCode !== null
     for (let fault = 1; fault <= cuts; fault++) {
       await sleep(lines / (cuts + kills) / 2)
+      await until(isFollowing, { what: 'it follows again', seen: remarks })
       proxy.cut()
+      passed = proxy.passed.sse
       if (fault % Math.ceil(cuts / kills) === 0) await restartServer()
     }
     expect(await ended, remarks()).toEqual([0, null])
