@@ -134,11 +134,17 @@ export class PoolState implements WorldView {
     return path.some((node, depth) => {
       const held = toNumber(this.occupancy(node)) * accounts.weightOf(node)
       if (held === 0) return false
-      let weights = 0
-      for (const beside of this.lanes.below.get(path[depth - 1] ?? '') ?? []) weights += accounts.weightOf(beside)
-      part *= accounts.weightOf(node) / weights
+      part *= accounts.weightOf(node) / this.sumWeights(path[depth - 1] ?? '')
       return held > part + tolerance
     })
+  }
+
+  /** Adds up the weights of the nodes with waiting jobs. Few nodes have a weight other than 1. */
+  private sumWeights(above: string): number {
+    const below = this.lanes.below.get(above) ?? new Set()
+    let sum = below.size
+    for (const [node, weight] of this.settings.weights) if (below.has(node)) sum += weight - 1
+    return sum
   }
 
   share(node: string): Fraction {
