@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Cli } from '../../src/cli/frame/cli.ts'
+import { findWorstExitCode } from '../../src/cli/frame/exit.ts'
 import { resolveJob } from '../../src/cli/reading/job-name.ts'
-import { findWorstExitCode } from '../../src/cli/showing/wait-many.ts'
 import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { out, writeLog } from '../support/log.ts'
 import { useTestServer } from './server-and-cli.ts'

@@ -8,14 +8,14 @@ import {
   type LiveJobFragment,
 } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { exitCodes, MissingJob, Stop, seeJobs, usageError } from '../frame/exit.ts'
+import { exitCodes, findWorstExitCode, MissingJob, Stop, seeJobs, usageError } from '../frame/exit.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readLabel } from '../reading/filter.ts'
 import { readJobs } from '../reading/pages.ts'
 import { readSeconds } from '../reading/times.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
 import { stateStyles } from '../showing/render.ts'
-import { findWorstExitCode, waitedJobsMax, waitForMany } from '../showing/wait-many.ts'
+import { waitedJobsMax, waitForMany } from '../showing/wait-many.ts'
 import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
 
 interface WaitOptions extends OutputOptions {

@@ -131,3 +131,13 @@ export function getJobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state'
       return exitCodes.unexpected
   }
 }
+
+const ranks: readonly string[] = ['CANCELLED', 'INTERRUPTED', 'FAILED']
+
+/** FAILED is worse than INTERRUPTED, which is worse than CANCELLED. In the same state, the greater exit code is worse. */
+export function findWorstExitCode(jobs: readonly JobRowFragment[]): number {
+  const worse = (one: JobRowFragment, other: JobRowFragment) =>
+    ranks.indexOf(other.state) - ranks.indexOf(one.state) || getJobExitCode(other) - getJobExitCode(one)
+  const [worst] = jobs.toSorted(worse)
+  return worst ? getJobExitCode(worst) : 0
+}

@@ -1,6 +1,6 @@
 import type { JobRowFragment, LiveJobFragment } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
-import { getJobExitCode } from '../frame/exit.ts'
+import { findWorstExitCode } from '../frame/exit.ts'
 import { followJobs } from './live.ts'
 import { countJobs, formatState } from './render.ts'
 
@@ -44,14 +44,4 @@ export function reportEnds(cli: Cli, jobs: readonly JobRowFragment[], isRefused:
   for (const job of failed.slice(0, failuresShown)) cli.terminal.say(`${job.id} ${formatState(job)}`)
   cli.terminal.say(`berth: ${countJobs(jobs.length)}: ${stateCounts(jobs)}`)
   if (!isRefused) cli.exitWith(findWorstExitCode(jobs))
-}
-
-const ranks: readonly string[] = ['CANCELLED', 'INTERRUPTED', 'FAILED']
-
-/** FAILED is worse than INTERRUPTED, which is worse than CANCELLED. In the same state, the greater exit code is worse. */
-export function findWorstExitCode(jobs: readonly JobRowFragment[]): number {
-  const worse = (one: JobRowFragment, other: JobRowFragment) =>
-    ranks.indexOf(other.state) - ranks.indexOf(one.state) || getJobExitCode(other) - getJobExitCode(one)
-  const [worst] = jobs.toSorted(worse)
-  return worst ? getJobExitCode(worst) : 0
 }

@@ -14,7 +14,7 @@ from . import _follow
 from ._follow import Following, LineSplitter
 from ._spec import id_of
 from ._transport import TokenSource
-from .client import Client, JobOrId
+from .client import _ATTEMPTS, Client, JobOrId
 from .errors import BerthError
 from .generated.types import Job, JobEvent
 
@@ -94,7 +94,7 @@ class AsyncClient:
         token: TokenSource = None,
         *,
         context: Optional[str] = None,
-        attempts: int = 8,
+        attempts: int = _ATTEMPTS,
         threads: int = 64,
     ) -> None:
         self._client = Client(url, token, context=context, attempts=attempts)
