@@ -139,7 +139,7 @@ export class PoolState implements WorldView {
     })
   }
 
-  /** Adds up the weights of the nodes with waiting jobs. Few nodes have a weight other than 1. */
+  /** Adds up the weights of the nodes below `above` that have waiting jobs. Few nodes have a weight other than 1. */
   private sumWeights(above: string): number {
     const below = this.lanes.below.get(above) ?? new Set()
     let sum = below.size
